@@ -1,6 +1,8 @@
 """Write the template of translations, `leaf/language/locales/leaf.pot`, from the code, and bring the catalogs
 of all languages in line with it: `python docs/catalogs.py`. What is new there has an empty
 translation, which is shown in English until somebody writes one.
+
+What errors and notes say has catalogs of its own, `problems.pot` and `problems.po`.
 """
 
 from __future__ import annotations
@@ -10,11 +12,13 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from docs.problems import problems
 from leaf.language.catalogs import LOCALES, PLURALS, Entry, parsed
+from leaf.language.problems import CATALOG
 from leaf.ui.spoken import ASSETS, SCRIPTS, texts
 
 LEAF = Path(__file__).resolve().parents[1] / "leaf"
-TEMPLATE = LOCALES / "leaf.pot"
+PAGES = "leaf.po"
 LANGUAGES = ("de", "fr", "es")
 BEYOND = (
     "agent/models/keyless.py",
@@ -23,6 +27,7 @@ BEYOND = (
     "sessions/suggesting.py",
     "provenance/coverage.py",
     "language/kept.py",
+    "language/places.py",
 )
 """Who answers and suggests without a model, what an answer rests on, and what is kept in English."""
 Message = tuple[str, str]
@@ -153,19 +158,31 @@ def entries(path: Path) -> dict[Message, Entry]:
     return {(one.one, one.many): one for one in found if one.one}
 
 
-def written(wanted: Iterable[tuple[Message, list[str]]], language: str = "") -> str:
+def catalogs() -> dict[str, dict[Message, list[str]]]:
+    """What is said, by the catalog that has it."""
+    return {PAGES: messages(), CATALOG: {(text, ""): places for text, places in problems().items()}}
+
+
+def template(catalog: str) -> Path:
+    """The catalog without translations."""
+    return LOCALES / f"{catalog}t"
+
+
+def written(
+    wanted: Iterable[tuple[Message, list[str]]], language: str = "", catalog: str = PAGES
+) -> str:
     """A catalog with these messages, and what is translated of them so far."""
-    known = entries(LOCALES / language / "leaf.po") if language else {}
+    known = entries(LOCALES / language / catalog) if language else {}
     blocks = [_head(language)]
     for (one, many), places in wanted:
         said = known[one, many].said if (one, many) in known else {}
         lines = [f"#: {place}" for place in places]
-        lines.append(f"msgid {_quoted(one)}")
+        lines.append(f"msgid {quoted(one)}")
         if many:
-            lines.append(f"msgid_plural {_quoted(many)}")
-            lines += [f"msgstr[{form}] {_quoted(said.get(form, ''))}" for form in (0, 1)]
+            lines.append(f"msgid_plural {quoted(many)}")
+            lines += [f"msgstr[{form}] {quoted(said.get(form, ''))}" for form in (0, 1)]
         else:
-            lines.append(f"msgstr {_quoted(said.get(0, ''))}")
+            lines.append(f"msgstr {quoted(said.get(0, ''))}")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks) + "\n"
 
@@ -179,22 +196,22 @@ def _head(language: str) -> str:
         "Content-Transfer-Encoding: 8bit",
         f"Plural-Forms: nplurals=2; plural=({form});",
     ]
-    return 'msgid ""\nmsgstr ""\n' + "\n".join(_quoted(f"{line}\n") for line in lines)
+    return 'msgid ""\nmsgstr ""\n' + "\n".join(quoted(f"{line}\n") for line in lines)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
 def main() -> None:
-    found = messages()
     LOCALES.mkdir(exist_ok=True)
-    TEMPLATE.write_text(written(found.items()), encoding="utf-8")
-    for language in LANGUAGES:
-        catalog = written(found.items(), language)
-        path = LOCALES / language / "leaf.po"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(catalog, encoding="utf-8")
+    for catalog, found in catalogs().items():
+        template(catalog).write_text(written(found.items()), encoding="utf-8")
+        for language in LANGUAGES:
+            path = LOCALES / language / catalog
+            path.parent.mkdir(exist_ok=True)
+            text = written(found.items(), language, catalog)
+            path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import ROWS, Grammar, Query
 from leaf.agent.rules.spoken import SAYS_ABOUT, asked_as, in_all, language_of
 from leaf.agent.rules.tables import NO_COLUMN, AskedTable, read_table
-from leaf.agent.rules.understanding import AS_CHART, COMPARED, compared
+from leaf.agent.rules.understanding import AS_CHART, COMPARED, compared, drawn_as
 from leaf.language.text import NAMES, speaking, t
 from leaf.shapes.results import ProfileShown
 from tests.test_agent_keyless import DATA, TEXTS, World, is_read, questions_of
@@ -123,6 +123,35 @@ ASKED = {
     ),
 }
 THOUSANDS = {"en": r"\d,\d{3}\.\d\d", "de": r"\d\.\d{3},\d\d", "fr": "\\d\u202f\\d{3},\\d\\d"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "query"),
+    [
+        ("Total net revenue by region as a bar chart", "Total net revenue by region"),
+        ("Draw total net revenue by region as a chart", "total net revenue by region"),
+        ("Summe net revenue nach region als Balkendiagramm", "Summe net revenue nach region"),
+        (
+            "somme de net revenue par region en diagramme en barres",
+            "somme de net revenue par region",
+        ),
+        ("suma de net revenue por region en gráfico de barras", "suma de net revenue por region"),
+        ("total net revenue by region", ""),
+    ],
+)
+def test_a_chart_is_asked_for_before_or_behind_the_figure(asked: str, query: str) -> None:
+    assert drawn_as(asked) == query
+    world = World("orders")
+    assert is_read(world.ask(asked).text)
+    assert len(world.charts) == bool(query)
+
+
+def test_a_total_of_no_column_is_asked_back_with_each_column_of_figures() -> None:
+    offered = questions_of(World("orders").ask("What is the total by region?"))
+    assert "total `net_revenue` by `region`" in offered
+    assert "total `units` by `region`" in offered
+    for each in offered:
+        assert is_read(World("orders").ask(each).text)
 
 
 @pytest.mark.parametrize("language", NAMES)

@@ -272,3 +272,21 @@ def test_streamlit_still_has_what_requests_beside_the_page_are_judged_by() -> No
     assert {"session_id", "uploaded_file_mgr"} <= set(ScriptRunContext.__dataclass_fields__)
     assert callable(get_cookie_with_chunks)
     assert callable(decode_signed_value)
+
+
+def test_streamlits_page_still_tells_of_its_connection_what_lost_js_reads() -> None:
+    """Where one of these is gone, read `leaf/ui/assets/lost.js` anew: how it knows that the
+    connection is lost, Streamlit's dialog of it, and the composer."""
+    import streamlit
+
+    folder = Path(streamlit.__file__).parent / "static" / "static" / "js"
+    page = "".join(one.read_text(encoding="utf-8") for one in folder.glob("index.*.js"))
+    assert '"data-test-connection-state":' in page
+    assert '"data-test-script-state":' in page
+    assert "this.state.connectionErrorDismissed||this.showError(`Connection error`," in page
+    assert "this.setState({dialog:void 0,connectionErrorDismissed:!0})" in page  # closed is closed
+    assert '"data-testid":`stDialog`' in page
+    assert '"aria-label":`Close`' in page
+    composer = next(folder.glob("ChatInput.*.js")).read_text(encoding="utf-8")
+    assert "`stChatInputTextArea`" in composer
+    assert "`stChatInputSubmitButton`" in composer

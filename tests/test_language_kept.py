@@ -78,7 +78,8 @@ def test_every_line_of_a_query_has_its_pattern(sql: str) -> None:
 def test_every_sentence_is_found_by_its_own_pattern(language: str) -> None:
     values = {"n": "7", "m": "9", "total": "1,200", "rows": "1 row", "files": "2 files"}
     values |= {"passages": "3 passages", "items": "1 item", "lines": "1 line added"}
-    values |= {"made": "wrote a.csv", "kinds": "totals"}
+    values |= {"made": "wrote a.csv", "kinds": "totals", "columns": "3 columns", "row": "4"}
+    values |= {"which": "'a' in row 7 is 8, its rows give 9; and 2 more"}
     others = dict.fromkeys(("tables", "key", "column", "table", "name", "result", "comment"), "xyz")
     others |= dict.fromkeys(("place", "query", "folder"), "xyz")
     with speaking(language):

@@ -297,7 +297,7 @@ def test_steps_say_what_they_do_charts_have_a_place_and_the_page_is_told_when_th
     assert screen.of("step")[1].fields["said"] == "Drew it · 1 s"
     assert screen.milestone == 4
     show(chunk("tool-output-error", toolCallId="a", errorText="no"))
-    assert screen.of("step")[0].fields["said"].endswith("did not work")
+    assert screen.of("step")[0].fields["said"].endswith("did not work: no")
     assert screen.tail == ["waiting", ""]
     show(chunk("data-consent", id="q", data={"state": "waiting", "question": "?", "key": "k"}))
     assert screen.tail == ["", ""]

@@ -62,8 +62,12 @@ def ask(session: Session, text: str, files: Sequence[File], chat_id: str = "") -
     return finished(session, session.messages.send(chat_id, text, [f.id for f in files]).id)
 
 
+def all_queried(message: Message) -> list[TableShown]:
+    return [table for part in message.parts if (table := data_of(part).get("table"))]
+
+
 def queried(message: Message) -> TableShown:
-    return [table for part in message.parts if (table := data_of(part).get("table"))][-1]
+    return all_queried(message)[-1]
 
 
 def check(session: Session, one: Suggested, files: Sequence[File], chat_id: str = "") -> None:
@@ -75,7 +79,8 @@ def check(session: Session, one: Suggested, files: Sequence[File], chat_id: str 
     if one.sql:
         assert "Read as: " in text, (one.question, text)
         typed = queried(ask(session, one.sql, files, answer.chat_id))
-        assert queried(answer)["rows"] == typed["rows"], one
+        # what may be a total is looked up by statements of its own, after the one that was asked for
+        assert typed["rows"] in [table["rows"] for table in all_queried(answer)], one
         assert typed["rows"], one
 
 
@@ -180,17 +185,30 @@ def test_several_files_are_each_asked_about_and_named_where_they_must_be(session
 def test_two_tables_with_a_key_in_common_are_compared(session: Session) -> None:
     rows = [(("North", "South", "East")[i % 3], i) for i in range(60)]
     sales = "region,revenue\n" + "\n".join(f"{r},{100 + i}" for r, i in rows)
-    costs = "region,cost\n" + "\n".join(f"{r},{50 + i * 2}" for r, i in rows[:40])
+    costs = "region,revenue\n" + "\n".join(f"{r},{50 + i * 2}" for r, i in rows[:40])
     files = [add(session, "sales.csv", sales.encode()), add(session, "costs.csv", costs.encode())]
     found = session.files.suggestions(files)
     [one] = [one for one in found if one.question.startswith("Compare ")]
     assert (
-        one.question == "Compare total revenue in sales.csv with total cost in costs.csv by region"
+        one.question
+        == "Compare total revenue in sales.csv with total revenue in costs.csv by region"
     )
     check(session, one, files)
     compared = queried(ask(session, one.question, files))
     north = sum(100 + i for r, i in rows if r == "North")
     assert [row[1] for row in compared["rows"] if row[0] == "North"] == [north]
+
+
+def test_tables_that_measure_different_things_are_not_compared(session: Session) -> None:
+    rows = [(("North", "South", "East")[i % 3], i) for i in range(60)]
+    sales = "region,revenue\n" + "\n".join(f"{r},{100 + i}" for r, i in rows)
+    rain = "region,rainfall,col 2\n" + "\n".join(f"{r},{i * 3 % 50}.5,{i}.25" for r, i in rows)
+    files = [add(session, "sales.csv", sales.encode()), add(session, "rain.csv", rain.encode())]
+    found = session.files.suggestions(files)
+    assert found
+    assert not [
+        one for one in found if one.question.startswith("Compare ") or "col" in one.question
+    ]
 
 
 def test_three_questions_follow_an_answer_and_each_is_answered(session: Session) -> None:

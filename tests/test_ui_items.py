@@ -153,5 +153,5 @@ def test_a_step_is_named_in_plain_words_in_every_state() -> None:
     )
     assert caption(step) == "Summed \\*revenue\\* in q3\\_sales · 0\\.2 s"
     step.update(state="output-error", errorText="No table.")
-    assert caption(step).endswith("did not work")
+    assert caption(step).endswith("did not work\\: No table")
     assert "error" in icon(step)

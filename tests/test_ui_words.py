@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 from leaf.runs.records import Load
 from leaf.runs.waiting import QueuePlace
 from leaf.store.edited_steps import EditedStep
-from leaf.ui import tabular, words
+from leaf.ui import steps, tabular, words
 from leaf.ui.controls import distinct
+from leaf.ui.worked import worked
 
 
 @pytest.mark.parametrize(
@@ -113,11 +115,39 @@ def step(name: str, state: str = "output-available") -> Any:
 
 def test_steps_are_counted_in_one_line_and_those_that_failed_are_named() -> None:
     done = [step("list_files"), step("query_tables"), step("query_tables"), step("make_chart")]
-    assert words.worked(done) == "4 steps · 2 queries · 1 chart"
+    assert worked(done) == "4 steps · 2 queries · 1 chart"
     failed = [step("read_file", "output-error")]
-    assert words.worked([*done, *failed]).endswith("1 chart · Reading a file did not work")
-    assert words.worked(2 * failed) == "2 steps · Reading a file did not work 2 times"
-    assert words.worked([step("made_up", "output-error")]) == "1 step · Made up did not work"
+    assert worked([*done, *failed]).endswith("1 chart · Reading a file did not work")
+    assert worked(2 * failed) == "2 steps · Reading a file did not work 2 times"
+    assert worked([step("made_up", "output-error")]) == "1 step · Made up did not work"
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        ("No column 'reveneu' in sales.csv. Did you mean 'revenue'?", "No column 'reveneu' in sales.csv"),
+        ("No file \"a. B.csv\" here. List them.", 'No file "a. B.csv" here'),
+        ("Use e.g. a bar for 3.5 % of it. Not a pie.", "Use e.g. a bar for 3.5 % of it"),
+        ("ValueError on line 2: no such date\n  cell 1\nTraceback", "ValueError on line 2: no such date"),
+        ("It's gone. Ask again.", "It's gone"),
+        ("word " * 200, "word " * 21 + "word…"),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_a_failed_step_says_why_in_its_line_and_in_the_line_of_all(error: str, why: str) -> None:
+    failed = {**step("make_chart", "output-error"), "errorText": error}
+    said = f": {why}" if why else ""
+    assert worked([failed]) == f"1 step · Drawing a chart did not work{said}"
+    assert steps.said_of(failed) == f"Drawing a chart · did not work{said}"
+
+
+def test_a_hostile_reason_is_drawn_as_it_stands() -> None:
+    bad = "![x](https://evil.example/a.png) <img src=x> :red[no] $5$ `a`"
+    caption = steps.caption({**step("make_chart", "output-error"), "errorText": bad})
+    said = caption.partition("did not work")[2]
+    assert "evil" in said
+    assert "://evil" not in said
+    assert not re.search(r"(?<!\\)[!<\[\]()$`]", said)
 
 
 @pytest.mark.parametrize(

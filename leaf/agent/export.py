@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from leaf.agent.events import place_of
+from leaf.language.text import ENGLISH, speaking
 from leaf.provenance.citations import Text, citation_of, flow, footnotes, with_marks
 from leaf.provenance.coverage import covered_of, doubts, notes, sentence
 from leaf.provenance.receipts.answer import kept_receipts
@@ -57,6 +58,7 @@ class ChatDocument:
     """PNGs, the one with the address `picture:0` first."""
 
 
+@speaking(ENGLISH)
 def chat_markdown(title: str, messages: Iterable[Message], documents: Traced = NO_DOCUMENTS) -> str:
     """A chat from its first question to its last answer. `documents`: what the figures of those
     that it wrote rest on."""
@@ -74,6 +76,7 @@ def _sections(title: str, messages: Iterable[Message], documents: Traced, form: 
     return sections
 
 
+@speaking(ENGLISH)
 def chat_document(
     title: str,
     messages: Iterable[Message],
@@ -128,6 +131,7 @@ def _words(label: str) -> str:
     return " ".join(re.sub(r"[\[\]\\!<>`]", " ", label).split())[:200]
 
 
+@speaking(ENGLISH)
 def answer_markdown(
     answer: Message, question: Message | None, documents: Traced = NO_DOCUMENTS
 ) -> str:

@@ -11,6 +11,7 @@ from html import escape
 
 from leaf.agent.export import PICTURE_SCHEME, ChatDocument, markdown_table
 from leaf.exports import html
+from leaf.language.text import ENGLISH, speaking
 from leaf.provenance import pins
 from leaf.shapes.harmless import harmless_markdown
 from leaf.shapes.pins import PinContent
@@ -35,6 +36,7 @@ class PinTold:
     stale: Sequence[str] = ()
 
 
+@speaking(ENGLISH)
 def html_page(name: str, told: Sequence[PinTold], at: datetime, head: str = "") -> str:
     """The whole board; `head` is more of Leaf's own for the head of the page."""
     body = "\n".join(_section(one) for one in told) or "<p>Nothing is pinned here.</p>"
@@ -46,6 +48,7 @@ def html_page(name: str, told: Sequence[PinTold], at: datetime, head: str = "") 
     )
 
 
+@speaking(ENGLISH)
 def document(name: str, told: Sequence[PinTold], at: datetime) -> ChatDocument:
     """The same as Markdown, with the charts beside it."""
     made = ChatDocument()

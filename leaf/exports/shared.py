@@ -14,6 +14,7 @@ from html import escape
 from leaf.agent.events import place_of
 from leaf.agent.export import PICTURES, figures_in_words, pictures_of
 from leaf.exports import html
+from leaf.language.text import ENGLISH, speaking
 from leaf.provenance.citations import Text, citation_of, flow, footnotes, with_marks
 from leaf.provenance.coverage import covered_of, doubts, notes, sentence
 from leaf.provenance.receipts.answer import kept_receipts
@@ -51,6 +52,7 @@ class ChatShown:
     at: datetime
 
 
+@speaking(ENGLISH)
 def chat_page(told: ChatShown, drawn: Drawn) -> str:
     """The whole page."""
     title = told.title or "Untitled chat"

@@ -246,8 +246,7 @@ class Library:
     def list(
         self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False
     ) -> FileList:
-        """Files whose name, kind or description have all the words; sorted by newest, oldest, name,
-        size or kind."""
+        """Files whose name, kind or description have all the words, in this order."""
         found = files.list_files(self._store.db, scope, query=query, sort=sort, deleted=deleted)
         return self._as_they_are(found)
 
@@ -258,10 +257,8 @@ class Library:
     def _as_they_are(self, found: Sequence[File]) -> FileList:
         """The files of one workspace, each with `error` in its outline if its bytes are not there,
         so that whoever shows it or opens it says so. What is stored of them stays as it is."""
-        if not found:
-            return []
-        blobs = self._store.blobs
-        lost = blobs.lost(found[0].workspace_id, [file.sha256 for file in found])
+        blobs, hashes = self._store.blobs, [file.sha256 for file in found]
+        lost = blobs.lost(found[0].workspace_id, hashes) if found else {}
         return [
             lost_file(file, lost[file.sha256], blobs.whereabouts) if file.sha256 in lost else file
             for file in found

@@ -224,5 +224,5 @@ def lost_file(file: File, lost: BlobGoneError, where: str) -> File:
         if lost.altered
         else f"its content is missing from {where}"
     )
-    said = {"error": f"{file.name} is lost: {what}.", "hint": "Upload it again."}
-    return replace(file, outline={**file.outline, **said})
+    error = f"{file.name} is lost: {what}."
+    return replace(file, outline={**file.outline, "error": error, "hint": "Upload it again."})

@@ -32,7 +32,7 @@ WHOLE = (
     mark("Found the smallest {column} by {key} in {tables}: {rows}"),
     mark("Counted rows in {tables}: {rows}"),
     mark("Counted rows by {key} in {tables}: {rows}"),
-    mark("Looked at the columns of {table}: {n} rows × {m} columns"),
+    mark("Looked at the columns of {table}: {rows} × {columns}"),
     mark("Drew {name}"),
     mark("Drew a chart of {result}"),
     mark("Ran Python"),
@@ -83,6 +83,10 @@ PARTS = (
     mark("averages or other summaries"),
     mark("{n} row that may be {kinds} is counted as data"),
     mark("{n} rows that may be {kinds} are counted as data"),
+    mark("{n} printed total does not add up: {which}"),
+    mark("{n} printed totals do not add up: {which}"),
+    mark("'{column}' in row {row} is {n}, its rows give {m}"),
+    mark("and {n} more"),
     mark("Nothing changed"),
     mark("wrote {name}"),
 )
@@ -93,6 +97,7 @@ def _pairs() -> Iterator[tuple[str, str]]:
     """English for one and for several, each with how the language says it."""
     for pair in (
         ("{n} row", "{n} rows"),
+        ("{n} column", "{n} columns"),
         ("{n} file", "{n} files"),
         ("{n} passage", "{n} passages"),
         ("{n} item", "{n} items"),
@@ -106,8 +111,8 @@ def _pairs() -> Iterator[tuple[str, str]]:
     yield from zip(("{n} figure", "{n} figures"), pictures, strict=True)
 
 
-WORDS = ("rows", "files", "passages", "items", "lines", "made", "kinds")
-"""Names of values that are `PARTS`, or a list of them."""
+WORDS = ("rows", "columns", "files", "passages", "items", "lines", "made", "kinds", "which")
+"""Names of values that are `PARTS`, or a list of them; of `which` with semicolons."""
 FIGURES = ("n", "m", "total")
 
 
@@ -145,7 +150,7 @@ def _values(language: str, given: dict[str, str]) -> dict[str, str] | None:
     values = {}
     for name, value in given.items():
         if name in WORDS:
-            value = _list(language, value)
+            value = _list(language, value, "; " if name == "which" else ", ")
             if not value:
                 return None
         elif name in FIGURES:
@@ -154,10 +159,10 @@ def _values(language: str, given: dict[str, str]) -> dict[str, str] | None:
     return values
 
 
-def _list(language: str, text: str) -> str:
+def _list(language: str, text: str, between: str = ", ") -> str:
     """`30 rows, 1 figure`; empty where one of them is not known."""
-    known = [_said(language, each, PARTS) for each in text.split(", ")]
-    return ", ".join(known) if all(known) else ""
+    known = [_said(language, each, PARTS) for each in text.split(between)]
+    return between.join(known) if all(known) else ""
 
 
 @lru_cache(maxsize=16)
@@ -174,6 +179,6 @@ def _pattern(sentence: str) -> str:
     for words, name, _, _ in Formatter().parse(sentence):
         parts.append(re.escape(words))
         if name:
-            value = r"[\d,]+" if name in FIGURES else ".+?"
+            value = r"-?[\d,.]+(?:e[+-]?\d+)?" if name in FIGURES else ".+?"
             parts.append(f"(?P<{name}>{value})")
     return "".join(parts)

@@ -43,7 +43,7 @@ message_id = st.query_params.get("message", "")
 shown = earlier.load(chat, message_id)
 if composer.draw(chat, thread.running_id(shown)):
     shown = earlier.load(chat, message_id)
-reading.draw(chat, message_id)
+reading.draw(chat, shown, message_id)
 
 if shown is None or not shown.messages:
     welcome.draw(chat)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.ui import browser, document_page, markdown
 from leaf.ui.state import session
@@ -13,7 +14,7 @@ if "document" in st.query_params:
     try:
         document = session().documents.get(st.query_params["document"])
     except LeafError as problem:
-        st.warning(markdown.paragraph(str(problem)))
+        st.warning(markdown.paragraph(told(problem)))
         browser.clean_address("document")
 
 if document is not None:

@@ -17,8 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from leaf.language import kept
+from leaf.language import kept, problems
 from leaf.language.text import ENGLISH, in_digits, mark, n_, speaking, t
+from leaf.readers.notes import Effect, effect
 from leaf.shapes.part_values import data_in
 from leaf.shapes.parts import CoverageData, Part
 from leaf.shapes.results import Covered, Doubt, NoteOnTable, Output
@@ -211,10 +212,17 @@ def _listed(wording: str, names: Sequence[str], more: int = 0) -> list[str]:
     return [t(wording, names=said)]
 
 
+def contradictions(covered: CoverageData) -> list[str]:
+    """What the files say against themselves: `1 printed total does not add up: …`. Earlier versions
+    kept it among the notes."""
+    found = (*_said(covered, "doubtful", against=True), *_said(covered, "notes", against=True))
+    return list(dict.fromkeys(found))
+
+
 def doubts(covered: CoverageData) -> list[str]:
     """What stays doubtful of the rows that were read: `2 rows that may be totals are counted as
-    data (S!A7:F7, A14:F14)`."""
-    return _said(covered, "doubtful")
+    data (S!A7:F7, A14:F14)`; before these, what contradicts itself."""
+    return [*contradictions(covered), *_said(covered, "doubtful")]
 
 
 def notes(covered: CoverageData) -> list[str]:
@@ -222,26 +230,36 @@ def notes(covered: CoverageData) -> list[str]:
     return _said(covered, "notes")
 
 
-def _said(covered: CoverageData, name: Literal["doubtful", "notes"]) -> list[str]:
-    """Each sentence once; with the name of its table where the answer rests on several."""
+def _said(
+    covered: CoverageData, name: Literal["doubtful", "notes"], *, against: bool = False
+) -> list[str]:
+    """Each sentence once, those of contradictions or all others; with the name of its table where
+    the answer rests on several."""
     entries = [*(covered.get("files") or ()), *(covered.get("looked") or ())]
     several = len({entry["name"] for entry in entries}) > 1
     said = []
     for entry in entries:
         for one in entry.get(name) or ():
+            if (effect(str(one["kind"])) is Effect.CONTRADICTION) is not against:
+                continue
             of = f"{entry['name']}: " if several else ""
-            said.append(of + _with_cells(str(one["text"]).rstrip("."), str(one.get("cells") or "")))
+            said.append(of + _with_cells(str(one["text"]), str(one.get("cells") or "")))
     return list(dict.fromkeys(said))
 
 
 def _with_cells(text: str, cells: str) -> str:
-    """A sentence that may name its cells already, with them."""
-    if not cells:
-        return kept.part(text)
-    named = f" ({cells})"
+    """A sentence that may name its cells already, with them, and without a full stop."""
+    text, named = text.rstrip("."), f" ({cells})" if cells else ""
     if cells in text and not text.endswith(named):
-        return text
-    return kept.part(text.removesuffix(named)) + named
+        named = ""
+    bare = text.removesuffix(named)
+    if (known := kept.part(bare)) != bare:
+        return known + named
+    for ending in (".", ""):
+        if (known := problems.said(text + ending)) != text + ending:
+            known = known.rstrip(".")
+            return known if not named or cells in known else known + named
+    return bare + named
 
 
 def unite(ranges: Iterable[Iterable[int]]) -> list[list[int]]:

@@ -19,10 +19,13 @@ class Effect(Enum):
     DOUBT = "doubt"
     """Rows are kept as data that may be none, or left out though they may be data; they are named
     one by one."""
+    CONTRADICTION = "contradiction"
+    """The file says two things that cannot both be right; comes before all else that is doubtful."""
 
 
 EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(("totals-doubtful", "titles-doubtful", "notes-doubtful"), Effect.DOUBT),
+    "totals-differ": Effect.CONTRADICTION,
     **dict.fromkeys(
         ("subtotal-rows", "total-rows", "summary-rows", "heading-rows"), Effect.COUNTED
     ),
@@ -47,7 +50,7 @@ EFFECTS: dict[str, Effect] = {
                 "dates-mixed",
                 "two-digit-years",
             ),
-            *("duplicate-keys", "duplicate-rows", "sum-columns", "totals-differ"),
+            *("duplicate-keys", "duplicate-rows", "sum-columns"),
             *("filtered-rows", "hidden-rows", "hidden-sheet", "merged-cells", "one-column"),
             *("chapters-unread", "codes-kept", "messages-unread", "parts-unread", "tables-cut"),
             *("archive-cut", "members-unread"),

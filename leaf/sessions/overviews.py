@@ -39,7 +39,7 @@ BARS, POINTS = 12, 60
 NAMED = 3
 """Gaps that are named, the longest."""
 HEIGHT = 190
-_COUNTED = (Effect.FIGURES, Effect.DOUBT)
+_COUNTED = (Effect.FIGURES, Effect.DOUBT, Effect.CONTRADICTION)
 
 
 @dataclass(frozen=True)

@@ -81,14 +81,15 @@ def stale(
     said = []
     for source in content["sources"]:
         name, file_id = source.get("file") or source["name"], source.get("file_id", "")
-        file = now.get(file_id)
+        file, text = now.get(file_id), ""
         if later := newer.get(file_id):
             at = later.created_at.astimezone()
             when = f"{at.day} {at:%b %Y, %H:%M}"
-            said.append(f"A newer {name} was added on {when}; this is of the one before.")
+            text = f"A newer {name} was added on {when}; this is of the one before."
         elif file is None or file.deleted:
-            said.append(f"{name} was deleted since.")
-    return list(dict.fromkeys(said))
+            text = f"{name} was deleted since."
+        said.append(text)
+    return list(dict.fromkeys(filter(None, said)))
 
 
 def _files(house: House, scope: Scope, chat_id: str, *, newest: bool) -> Sequence[ChatFile]:

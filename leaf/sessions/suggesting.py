@@ -13,7 +13,7 @@ from leaf.agent.proposals.ideas import Rested, first_ideas, next_ideas, rested_o
 from leaf.agent.proposals.wording import Proposal, comparison, worded
 from leaf.agent.rules.grammar import Query
 from leaf.agent.rules.spoken import SAYS_ABOUT
-from leaf.agent.rules.tables import AskedTable, read_table
+from leaf.agent.rules.tables import AskedTable, is_lookup, read_table
 from leaf.agent.rules.understanding import understood
 from leaf.errors import LeafError
 from leaf.language.text import t
@@ -78,6 +78,13 @@ class _Known:
         asked = tuple(asked_table(house, scope, table) for table in tables)
         return _Known(tables, asked, more=len(tables) < len(found) or len(small) < len(sound))
 
+    @property
+    def offered(self) -> list[tuple[int, AskedTable]]:
+        """Those that questions are offered about, with their places: who hid a sheet does not ask
+        about it."""
+        shown = [not table.hidden for table in self.tables]
+        return [(at, asked) for at, asked in enumerate(self.asked) if shown[at] or not any(shown)]
+
     def word(self, query: Query, at: int, *, drawn: bool = False) -> Proposal | None:
         """The query about one of them in words."""
         return worded(query, self.asked[at], self.asked, drawn=drawn, named=self.more)
@@ -95,7 +102,7 @@ def beginnings(house: House, scope: Scope, files: Sequence[File]) -> list[Sugges
     known = _Known.of(house, scope, there, [file.id for file in files if len(files) == 1])
     offered = [
         list(islice(filter(None, (known.word(q, at) for q in first_ideas(table))), RUN))
-        for at, table in enumerate(known.asked)
+        for at, table in known.offered
     ]
     working = _working(house, known.tables, [_comparisons(known), *offered])
     compared, working = working[0][:1], working[1:]
@@ -109,7 +116,7 @@ def beginnings(house: House, scope: Scope, files: Sequence[File]) -> list[Sugges
 
 def _comparisons(known: _Known) -> list[Proposal]:
     """Of tables with a breakdown in common, the first pairs."""
-    pairs = combinations([] if known.more else known.asked, 2)
+    pairs = combinations([] if known.more else [table for _, table in known.offered], 2)
     return list(islice(filter(None, (comparison(*pair, known.asked) for pair in pairs)), 2))
 
 
@@ -150,7 +157,7 @@ def _ended_in_error(message: Message) -> bool:
 def _first(known: _Known) -> list[list[Proposal]]:
     return [
         list(islice(filter(None, (known.word(q, at) for q in first_ideas(table))), WANTED))
-        for at, table in enumerate(known.asked)
+        for at, table in known.offered
     ]
 
 
@@ -158,7 +165,8 @@ def _after_query(
     house: House, known: _Known, parts: Sequence[Part], question: str
 ) -> list[Suggested]:
     """From the last query of an answer: what it asked, of which table."""
-    shown = next((t for t in map(_queried, reversed(parts)) if t is not None), None)
+    asked = (t for t in map(_queried, reversed(parts)) if t is not None)
+    shown = next((t for t in asked if not _looks_up(str(t.get("sql") or ""))), None)
     if shown is None:
         return []
     names = [table.name for table in known.tables]
@@ -180,6 +188,11 @@ def _queried(part: Part) -> TableShown | None:
     if not is_tool(part) or tool_name(part) != "query_tables" or succeeded(part) is None:
         return None
     return data_of(part).get("table")
+
+
+def _looks_up(sql: str) -> bool:
+    """Whether a statement looks at single rows, or for words: nobody asks on from that."""
+    return is_lookup(sql) or re.search(r"\b_row\b", sql) is not None
 
 
 def _after_text(

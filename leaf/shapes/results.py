@@ -161,6 +161,8 @@ class ProfileShown(TypedDict, total=False):
     rows: int
     columns: Required[Sequence[ColumnShown]]
     sample: Rows
+    doubtful: Sequence[int]
+    """Rows of the file that are data and may be totals; none where they are too many to name."""
 
 
 class Finding(TypedDict, total=False):

@@ -114,7 +114,7 @@ def coverage(asked: ReadTable) -> Coverage:
         seen + sum(left.values()),
         excluded=left_out_in_words(left),
         table=table.name,
-        doubtful=tuple(doubts(table)),
+        doubtful=tuple(doubts(asked)),
         notes=tuple(
             NoteOnTable(kind=n.kind, text=n.text, cells=n.cells or n.place)
             for n in _changing(asked)
@@ -122,8 +122,18 @@ def coverage(asked: ReadTable) -> Coverage:
     )
 
 
-def doubts(table: Table) -> Iterator[Doubt]:
-    """Rows that are kept as data and may be none, a kind at a time."""
+def doubts(asked: ReadTable) -> Iterator[Doubt]:
+    """What contradicts itself in the columns that were asked for, then rows that are kept as data
+    and may be none, a kind at a time."""
+    table = asked.table
+    for note in table.findings:
+        if effect(note.kind) is Effect.CONTRADICTION and _touches(asked, note):
+            yield {
+                "kind": note.kind,
+                "count": note.count,
+                "cells": note.cells or note.place,
+                "text": note.text.rstrip("."),
+            }
     for kind, count in table.doubtful_counts.items():
         cells = table.cells(table.doubtful.get(kind, ()))
         what = _MAY_BE_ONE.get(kind, f"a {kind}") if count == 1 else _MAY_BE.get(kind, f"{kind}s")
@@ -274,8 +284,9 @@ def _of_rows(asked: ReadTable) -> Iterator[Sentence]:
         yield Sentence(table.name, said)
     if outside := left_out_in_words(table.outside):
         yield Sentence(table.name, f"{outside}.")
-    for doubt in doubts(table):
-        twice = ": a sum may count twice" if "total" in doubt["kind"] else ""
+    for doubt in doubts(asked):
+        counts = effect(doubt["kind"]) is not Effect.CONTRADICTION and "total" in doubt["kind"]
+        twice = ": a sum may count twice" if counts else ""
         yield Sentence(table.name, f"{doubt['text']}{twice}.")
 
 

@@ -14,6 +14,8 @@ from leaf.tables.table import Table
 from leaf.tools import remarks
 
 TABLES_LISTED = 20
+DOUBTFUL = 200
+"""Rows that may be totals that a profile names."""
 
 
 def place_of(table: Table) -> str:
@@ -69,7 +71,17 @@ def profile_json(table: Table, profile: Profile) -> ProfileShown:
         "rows": profile.rows,
         "columns": columns,
         "sample": [list(row) for row in profile.sample],
+        "doubtful": _may_be_totals(table),
     }
+
+
+def _may_be_totals(table: Table) -> list[int]:
+    """The rows of data that may be totals, where all of them are named and few enough for a
+    statement."""
+    kinds = ("total", "subtotal", "summary")
+    rows = sorted(row for kind in kinds for row in table.doubtful.get(kind, ()))
+    many = sum(table.doubtful_counts.get(kind, 0) for kind in kinds)
+    return rows if many == len(rows) <= DOUBTFUL and not table.inside else []
 
 
 def table_json(result: QueryResult) -> TableShown:

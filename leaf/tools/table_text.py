@@ -18,6 +18,7 @@ TEXT_CHARACTERS = 20_000
 COLUMNS_DESCRIBED = 60
 COLUMNS_SAMPLED = 25
 CELL_CHARACTERS = 200
+_DOUBTS = (Effect.DOUBT, Effect.CONTRADICTION)
 
 
 def describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
@@ -34,10 +35,10 @@ def describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
             f"Not counted: {excluded_at(table)}; {table.name}__all has them, with _row and _kind."
         )
     if table.doubtful_counts:
-        lines += [f"Doubtful: {doubt['text']}." for doubt in remarks.doubts(table)]
-    said = [
-        n for n in table.findings if not (table.doubtful_counts and effect(n.kind) is Effect.DOUBT)
-    ]
+        lines += [
+            f"Doubtful: {doubt['text']}." for doubt in remarks.doubts(remarks.ReadTable(table))
+        ]
+    said = [n for n in table.findings if not (table.doubtful_counts and effect(n.kind) in _DOUBTS)]
     lines += [f"Notes: {remarks.sentences(table, said, remarks.PLACE)}"] if said else []
     lines += _estimates(profile)
     lines.append("Columns:")

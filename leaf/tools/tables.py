@@ -55,8 +55,8 @@ def describe_table(context: ToolContext, given: DescribeTableInput) -> ToolOutpu
     others = [t for t in in_order(tables) if t.name != table.name]
     return ToolOutput(
         describe(table, profile, others),
-        f"Looked at the columns of {table.name}: {profile.rows:,} rows × "
-        f"{len(profile.columns)} columns",
+        f"Looked at the columns of {table.name}: {_rows(profile.rows)} × "
+        f"{len(profile.columns)} column{'s' if len(profile.columns) != 1 else ''}",
         sources=(
             Source(table.handle, table.file_id, table.file_name, place_of(table), "described"),
         ),
@@ -158,10 +158,10 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     said = remarks.new(readings, context.hooks.told)
     used = ", ".join(f"{r.table.name} ({_how_many(r)})" for r in readings) or "no table"
     through = "".join(
-        f" Read result {r.name} ({r.total:,} rows), which rests on that." for r in result.results
+        f" Read result {r.name} ({_rows(r.total)}), which rests on that." for r in result.results
     )
     head = (
-        f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned "
+        f"Result {result.result_id}: {_rows(result.total)}; {shown:,} shown below. Scanned "
         f"{used}.{through}"
     )
     if result.clipped:
@@ -210,11 +210,11 @@ def _read(result: QueryResult, table: Table) -> frozenset[str] | None:
 def _how_many(reading: remarks.ReadTable) -> str:
     """`8 rows`, `6 of 8 rows`."""
     read = remarks.coverage(reading)
-    return (
-        f"{read.seen:,} rows"
-        if read.seen == read.total
-        else f"{read.seen:,} of {read.total:,} rows"
-    )
+    return _rows(read.seen) if read.seen == read.total else f"{read.seen:,} of {_rows(read.total)}"
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' if count != 1 else ''}"
 
 
 def run_query(context: ToolContext, sql: str) -> QueryResult:
@@ -297,10 +297,12 @@ def in_words(result: QueryResult) -> str:
             break
     grouped = re.search(r"\bgroup\s+by\s+(\"[^\"]+\"|\w+)", result.sql, re.IGNORECASE)
     key = grouped.group(1).strip('"') if grouped else ""
-    if key == "1" or key.lower() == "all":
+    if key.lower() == "all":
         key = result.columns[0]
+    elif key.isdigit():  # stands for a column of the result
+        key = result.columns[int(key) - 1] if 0 < int(key) <= len(result.columns) else ""
     by = f" by {key}" if key else ""
-    rows = f"{result.total:,} row{'s' if result.total != 1 else ''}"
+    rows = _rows(result.total)
     return quoted(
         f"{said}{by} {'' if said == 'Queried' and not by else 'in '}{tables}: {rows}", 160
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.ui import markdown
 from leaf.ui.controls import dialog
@@ -38,6 +39,6 @@ def write(file_id: str, name: str, chat_id: str = "") -> None:
             try:
                 session().files.set_words(file_id, words or "", chat_id=chat_id, shared=share)
             except LeafError as e:
-                st.warning(markdown.paragraph(str(e)))
+                st.warning(markdown.paragraph(told(e)))
             else:
                 st.rerun()

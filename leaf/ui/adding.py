@@ -17,6 +17,7 @@ import streamlit as st
 
 from leaf.drive.model import DriveItem
 from leaf.errors import LeafError, RunError
+from leaf.language.problems import said, told
 from leaf.language.text import in_digits, n_, t
 from leaf.sessions.session import Session
 from leaf.store.jobs import Job, JobItem, progress_line
@@ -53,7 +54,7 @@ def start(items: Sequence[DriveItem], target: str = "", origin: str = DRIVE) -> 
     try:
         session().jobs.begin_drive(refs, folders=lazy, target=target, origin=origin)
     except LeafError as e:
-        st.session_state["adding-problem"] = str(e)
+        st.session_state["adding-problem"] = told(e)
     st.rerun()
 
 
@@ -164,7 +165,7 @@ def _draw_outcome(job: Job, here: str) -> None:
                 session().jobs.forget(job.id)
                 st.rerun()
         for problem in filter(None, (job.problem, str(job.outcome.get("incomplete", "")))):
-            st.warning(markdown.paragraph(problem), icon=":material/warning:")
+            st.warning(markdown.paragraph(said(problem)), icon=":material/warning:")
         _draw_failed(job, items)
 
 
@@ -257,6 +258,9 @@ def _draw_failed(job: Job, items: Sequence[JobItem]) -> None:
 
 def _reason(item: JobItem) -> str:
     """The problem without the name, which would make every reason another."""
+    text = item.problem.replace(item.name, "…", 1) if item.name else item.problem
+    if (known := said(text)) != text:
+        return known.removeprefix("…: ")
     for named in (f"'{item.name}'", f"{item.name}:", item.name):
         if item.problem.startswith(named):
             rest = item.problem.removeprefix(named).strip()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import said, told
 from leaf.language.text import t
 from leaf.readers.locate.where import parse
 from leaf.readers.media_types import OTHER, media_type_of
@@ -55,7 +56,7 @@ def question(file: File) -> str:
         spoken = session().transcripts.text(file.id, on_progress=say)
     except LeafError as e:
         st.session_state["composer-problem"] = t(
-            "Your recording is attached, but it was not turned into words. {e}", e=e
+            "Your recording is attached, but it was not turned into words. {e}", e=told(e)
         )
         return ""
     if not spoken:
@@ -114,7 +115,7 @@ def _state(file: File, transcript: Transcript, engine: str) -> str:
         done = words.length(transcript.seconds)
         return t("transcribing… {done} of {whole}", done=done, whole=whole)
     if transcript.state == "failed":
-        return t("not transcribed. {text}", text=transcript.text)
+        return t("not transcribed. {text}", text=said(transcript.text))
     if not engine:
         return t("cannot be transcribed yet; Settings says how to turn it on")
     done = (

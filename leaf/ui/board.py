@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import in_digits, mark, t
 from leaf.sessions.boards import BoardForm
 from leaf.store.boards import FIRST_NAME, NAME_LENGTH, Board
@@ -149,7 +150,7 @@ def _share(board_id: str, shared: bool) -> None:
     try:
         session().boards.share(board_id, shared)
     except LeafError as e:
-        st.session_state["problem"] = str(e)
+        st.session_state["problem"] = told(e)
 
 
 def _draw_recompute(board: Board) -> None:
@@ -214,7 +215,7 @@ def _ask_new() -> None:
             try:
                 made = session().boards.create(name or FIRST_NAME)
             except LeafError as e:
-                st.warning(markdown.paragraph(str(e)))
+                st.warning(markdown.paragraph(told(e)))
             else:
                 st.query_params["board"] = made.id
                 st.rerun()
@@ -228,7 +229,7 @@ def _ask_name(board: Board) -> None:
             try:
                 session().boards.rename(board.id, name or "")
             except LeafError as e:
-                st.warning(markdown.paragraph(str(e)))
+                st.warning(markdown.paragraph(told(e)))
             else:
                 st.rerun()
 

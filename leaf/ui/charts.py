@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.shapes.results import ChartShown
 from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
@@ -34,7 +35,7 @@ def draw(part: ChartShown, key: str, chat_id: str, of: Sequence[str]) -> None:
         try:
             spec = reshaped(part["spec"], columns, part.get("types") or (), changed)
         except LeafError as e:
-            problem = str(e)
+            problem = told(e)
     # Another key for another spec: an element of the same key would keep the old one's state.
     tabular.chart({**part, "spec": spec}, key=f"{key}-{hash(changed) % 10_000 if changed else 0}")
     if problem:

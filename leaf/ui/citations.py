@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from leaf.language import places, problems
 from leaf.language.text import t
-from leaf.provenance.citations import standing
 from leaf.shapes.parts import Cited
 from leaf.ui import markdown, marks, words
 
@@ -30,8 +30,8 @@ def draw(cited: Sequence[Cited], message_id: str) -> None:
 
 def _draw_number(number: int, quotes: Sequence[Cited], message_id: str) -> None:
     for index, found in enumerate(quotes):
-        place = " · ".join(filter(None, (found["name"], found["place"])))
-        title = f"\\[{number}\\] {markdown.label(place, 70)}"
+        title = " · ".join(filter(None, (found["name"], places.place(found["place"]))))
+        title = f"\\[{number}\\] {markdown.label(title, 70)}"
         icon = words.name_icon(found["name"])
         help_text = t("Open the source with these words marked")
         if st.button(
@@ -49,10 +49,19 @@ def _draw_number(number: int, quotes: Sequence[Cited], message_id: str) -> None:
             _draw_standing(said, found["verified"])
 
 
+def standing(found: Cited) -> str:
+    """The `standing` of `provenance.citations`, in the language of the page."""
+    if found["verified"] is None:
+        return t("Not checked")
+    if not found["verified"]:
+        why = problems.said(found["problem"]) or t("the words were not found")
+        return t("Not verified: {why}", why=why)
+    at = places.place(found["cited_place"])
+    return t("Cited from {place}", place=at) if at else ""
+
+
 def _draw_standing(said: str, verified: bool | None) -> None:
     if verified is False:
-        st.badge(
-            markdown.label(said[:1].upper() + said[1:], 160), icon=":material/help:", color="orange"
-        )
+        st.badge(markdown.label(said, 160), icon=":material/help:", color="orange")
     else:
-        st.caption(f":material/info: {markdown.label(said[:1].upper() + said[1:], 160)}")
+        st.caption(f":material/info: {markdown.label(said, 160)}")

@@ -8,6 +8,7 @@ import re
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import said, told
 from leaf.language.text import in_digits, n_, t
 from leaf.shapes.parts import ConsentData, ToolPart
 from leaf.shapes.results import Printed
@@ -36,7 +37,7 @@ def draw_output(about: Printed) -> None:
             )
         )
     for lost in [*about.get("lost", ()), *about.get("notes", ())]:
-        st.caption(markdown.paragraph(str(lost)))
+        st.caption(markdown.paragraph(said(str(lost))))
     printed, characters = str(about.get("printed", "")), int(about.get("characters", 0))
     if printed.strip():
         _draw_text(
@@ -51,7 +52,7 @@ def draw_output(about: Printed) -> None:
 def draw_error(text: str) -> None:
     """The first line in words, then the traceback from the cell on."""
     first, _, rest = text.partition("\n")
-    st.markdown(f":red[:material/error_outline:] {markdown.paragraph(first)}")
+    st.markdown(f":red[:material/error_outline:] {markdown.paragraph(said(first))}")
     if rest.strip():
         st.code(
             rest, language=None, wrap_lines=True, height=TALL if len(rest) > LONG else "content"
@@ -64,7 +65,7 @@ def figures(part: ToolPart, chat_id: str) -> None:
         try:
             picture = session().python.figure(chat_id, str(figure["sha256"]))
         except LeafError as e:
-            st.caption(markdown.paragraph(f"{figure['label']}: {e}"))
+            st.caption(markdown.paragraph(f"{figure['label']}: {told(e)}"))
             continue
         st.image(
             picture,
@@ -99,7 +100,7 @@ def _keep(chat_id: str, sha256: str, name: str) -> None:
     try:
         file = session().python.keep(chat_id, sha256, name)
     except LeafError as e:
-        toast(markdown.paragraph(str(e)), icon=":material/warning:")
+        toast(markdown.paragraph(told(e)), icon=":material/warning:")
         return
     toast(
         t("{name} is among the files of this chat.", name=markdown.label(file.name, 80)),
@@ -136,7 +137,7 @@ def _decide(chat_id: str, key: str, allow: bool) -> None:
     try:
         allowed = session().messages.decide(chat_id, key, allow)
     except LeafError as e:
-        toast(markdown.paragraph(str(e)), icon=":material/warning:")
+        toast(markdown.paragraph(told(e)), icon=":material/warning:")
         return
     if allowed != allow:
         toast(t("It was decided before."), icon=":material/info:")

@@ -12,6 +12,7 @@ from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.files.line import problem
 from leaf.files.names import shortened
+from leaf.language.problems import said, told
 from leaf.language.text import t
 from leaf.store.model import Chat, ChatFile, Message
 from leaf.ui import (
@@ -145,7 +146,7 @@ def _send(chat: Chat, text: str, file_ids: Sequence[str] = ()) -> Message:
 
 
 def _give_back(problem: LeafError, text: str) -> None:
-    st.session_state["composer-problem"] = str(problem)
+    st.session_state["composer-problem"] = told(problem)
     st.session_state["given-back"] = text
 
 
@@ -186,7 +187,7 @@ def _is_kept_back(chat: Chat | None) -> bool:
         if chat:
             uploads.check_all_there(chat.id)
     except LeafError as e:
-        st.session_state["composer-problem"] = str(e)
+        st.session_state["composer-problem"] = told(e)
         return True
     return False
 
@@ -249,7 +250,7 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], c
                     title,
                     key=f"look-{file.id}",
                     icon=":material/warning:" if problem(file) else words.kind_icon(file.kind),
-                    help=markdown.label(problem(file), 300) or t("Open the file"),
+                    help=markdown.label(said(problem(file)), 300) or t("Open the file"),
                 ):
                     show_preview(file.id)
                     st.rerun()
@@ -275,7 +276,7 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], c
         if len(shown) > 8:
             st.caption(t("and {n} more", n=len(shown) - 8))
     for wrong in [problem(item.file) for item in waiting if problem(item.file)][:8]:
-        st.caption(f":orange[:material/warning: {markdown.label(wrong, 300)}]")
+        st.caption(f":orange[:material/warning: {markdown.label(said(wrong), 300)}]")
     audio.draw_states([item.file for item in waiting])
     _draw_estimate(waiting, chat)
 
@@ -357,7 +358,7 @@ def _attach_link(chat: Chat | None, link: str) -> None:
         with st.spinner(t("Asking Drive")):
             item = session().drive.item(link.strip())
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+        st.warning(markdown.paragraph(told(e)), icon=":material/warning:")
         return
     adding.start([item], chat.id if chat else adding.NEW_CHAT, chat.id if chat else "")
 

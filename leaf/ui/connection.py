@@ -11,6 +11,7 @@ import streamlit as st
 
 from leaf.drive.model import DriveConnection
 from leaf.errors import LeafError
+from leaf.language.problems import said, told
 from leaf.language.text import t
 from leaf.ui import browser, markdown, words
 from leaf.ui.controls import dialog
@@ -42,7 +43,7 @@ def _finish(returned: Mapping[str, str]) -> None:
         with st.spinner(t("Connecting")):
             connection = session().drive.finish(returned)
     except LeafError as e:
-        st.session_state["drive-problem"] = str(e)
+        st.session_state["drive-problem"] = told(e)
     else:
         account = markdown.label(connection.account) or "Google Drive"
         toast(t("Connected: {account}", account=account), icon=":material/check:")
@@ -88,9 +89,13 @@ def _say_problem() -> None:
         st.warning(markdown.paragraph(problem), icon=":material/warning:")
 
 
+def _why(connection: DriveConnection) -> str:
+    return f"{said(connection.why)} {said(connection.hint)}".strip()
+
+
 def _draw_unconfigured(connection: DriveConnection) -> None:
     st.markdown(t("**Google Drive is not set up** for this Leaf."))
-    st.markdown(markdown.paragraph(f"{connection.why} {connection.hint}".strip()))
+    st.markdown(markdown.paragraph(_why(connection)))
     st.caption(t("At Google, allow this address as redirect URI of the client:"))
     st.code(redirect_uri(), language=None)
 
@@ -121,11 +126,11 @@ def _draw_broken(connection: DriveConnection) -> None:
         t(
             ":orange[:material/warning:] **The connection{of} does not work.** {why}",
             of=of,
-            why=markdown.paragraph(connection.why),
+            why=markdown.paragraph(said(connection.why)),
         )
     )
     if connection.hint:
-        st.markdown(markdown.paragraph(connection.hint))
+        st.markdown(markdown.paragraph(said(connection.hint)))
     if connection.kind == "service":
         return
     with st.container(horizontal=True):
@@ -144,7 +149,7 @@ def _try_again() -> None:
         with st.spinner(t("Asking Google")):
             session().drive.list(page_size=1)
     except LeafError as e:
-        st.session_state["drive-problem"] = str(e)
+        st.session_state["drive-problem"] = told(e)
     st.rerun()
 
 
@@ -178,10 +183,7 @@ def _draw_connected(connection: DriveConnection) -> None:
         )
     )
     if connection.why:
-        st.caption(
-            f":orange[:material/warning: "
-            f"{markdown.paragraph(f'{connection.why} {connection.hint}'.strip())}]"
-        )
+        st.caption(f":orange[:material/warning: {markdown.paragraph(_why(connection))}]")
     _draw_disconnect()
 
 
@@ -193,7 +195,7 @@ def _draw_connect(label: str) -> None:
     try:
         address = session().drive.begin(redirect_uri())
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+        st.warning(markdown.paragraph(told(e)), icon=":material/warning:")
         return
     browser.leave_for(address)
     st.link_button(
@@ -226,9 +228,9 @@ def _disconnect() -> None:
                 with st.spinner(t("Disconnecting")):
                     left = session().drive.disconnect()
             except LeafError as e:
-                st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+                st.warning(markdown.paragraph(told(e)), icon=":material/warning:")
                 return
             st.session_state.pop("drive-problem", None)
             if left.why and left.state == "absent":
-                st.session_state["drive-problem"] = f"{left.why} {left.hint}".strip()
+                st.session_state["drive-problem"] = _why(left)
             st.rerun()

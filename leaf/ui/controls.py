@@ -11,6 +11,7 @@ from typing import Literal, ParamSpec
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.ui import markdown
 
@@ -73,7 +74,7 @@ def then_redraw(act: Callable[..., object], *given: object) -> None:
     try:
         act(*given)
     except LeafError as e:
-        st.session_state["problem"] = str(e)
+        st.session_state["problem"] = told(e)
     st.rerun()
 
 

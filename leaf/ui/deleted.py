@@ -8,6 +8,7 @@ from functools import partial
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.ui import markdown, words
 from leaf.ui.controls import dialog, icon_button, then_redraw
@@ -108,7 +109,7 @@ def _purge(act: Callable[[], bool], what: str) -> None:
         with st.spinner(t("Deleting")):
             last_byte = act()
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)))
+        st.warning(markdown.paragraph(told(e)))
         return
     st.session_state.pop("deleted-chat", None)
     st.session_state.pop("deleted-file", None)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.errors import ConflictError, LeafError
+from leaf.language.problems import told
 from leaf.language.text import in_digits, t
 from leaf.store.model import Document
 from leaf.ui import documents, markdown, marks, preview, tabular
@@ -233,10 +234,10 @@ def _save(document: Document, text: str, base: int) -> None:
     try:
         saved = session().documents.save(document.id, text, base)
     except ConflictError as e:
-        st.warning(markdown.paragraph(t("{e} Your text is still in the editor.", e=e)))
+        st.warning(markdown.paragraph(t("{e} Your text is still in the editor.", e=told(e))))
         return
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)))
+        st.warning(markdown.paragraph(told(e)))
         return
     _begin_anew(document.id)
     same = saved.version == document.version

@@ -12,6 +12,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.language import kept
+from leaf.language.problems import told
 from leaf.language.text import in_digits, mark, t
 from leaf.provenance.citations import Text
 from leaf.shapes.parts import ReceiptsData
@@ -195,7 +196,7 @@ def _draw_version(document: Document, version: DocumentVersion, key: str) -> Non
         try:
             session().documents.restore_version(document.id, version.number)
         except LeafError as e:
-            st.warning(markdown.paragraph(str(e)))
+            st.warning(markdown.paragraph(told(e)))
         else:
             toast(
                 t("Version {number} is the newest again.", number=version.number),

@@ -37,6 +37,7 @@ from leaf.errors import (
     SignInError,
     StoreError,
 )
+from leaf.language.problems import told
 from leaf.language.text import mark, speaking, t
 from leaf.ui import shared
 from leaf.ui.cookies import cookies_of
@@ -248,7 +249,8 @@ def _goes_on(ranged: str) -> bool:
 
 
 def _refused(problem: LeafError, language: str) -> Response:
-    said = str(problem)
+    with speaking(language):
+        said = told(problem)
     if isinstance(problem, BlobGoneError | ResultGoneError):
         return _page(410, language, GONE, said)
     if isinstance(problem, NotFoundError | SignInError):

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.shapes.part_values import newest
 from leaf.shapes.parts import InstructionsData
@@ -27,6 +28,7 @@ from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, items
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
+from leaf.ui.worked import worked
 
 
 def draw_item(place: Any, item: Item, chat_id: str, message_id: str, *, whole: bool = False) -> Any:
@@ -88,7 +90,7 @@ def _draw_questions(item: Item, chat_id: str, message_id: str) -> None:
     """Questions that a press asks."""
     st.caption(t("Questions that work here"))
     for number, question in enumerate(item.text.splitlines()):
-        label = markdown.label(question, 160)
+        label = markdown.label(question.replace("`", ""), 160)
         if st.button(
             label,
             key=f"asks-{item.key}-{number}-{message_id}",
@@ -99,7 +101,7 @@ def _draw_questions(item: Item, chat_id: str, message_id: str) -> None:
                 uploads.check_all_there(chat_id)
                 session().messages.send(chat_id, question, head=message_id)
             except LeafError as e:
-                st.session_state["composer-problem"] = str(e)
+                st.session_state["composer-problem"] = told(e)
                 st.session_state["given-back"] = question
             st.rerun()
 
@@ -131,7 +133,7 @@ def _draw_work(work: Sequence[Item], message: Message) -> None:
     failed = any(part["state"] == "output-error" for part in parts)
     opened = any(steps.is_open(item, message.id) for item in work)
     line = st.container(key=f"steps-{message.id}").expander(
-        markdown.label(words.worked(parts) if parts else t("Thinking"), 240),
+        markdown.label(worked(parts) if parts else t("Thinking"), 240),
         key=f"steps-of-{message.id}",
         type="step",
         on_change="rerun",

@@ -15,6 +15,7 @@ import streamlit as st
 
 from leaf.drive.model import DRIVES, ROOT, SHARED, DriveConnection, DriveItem, DriveListing
 from leaf.errors import LeafError
+from leaf.language.problems import said, told
 from leaf.language.text import in_digits, mark, t
 from leaf.store.model import Chat
 from leaf.ui import adding, connection, markdown, preview, words
@@ -67,7 +68,7 @@ def draw(standing: DriveConnection) -> None:
     with where:
         _draw_breadcrumbs(listing, place)
     if listing.incomplete:
-        st.warning(markdown.paragraph(listing.incomplete), icon=":material/warning:")
+        st.warning(markdown.paragraph(said(listing.incomplete)), icon=":material/warning:")
     _draw_listing(listing, place, chat.id if chat else "")
 
 
@@ -238,16 +239,12 @@ def _ask(place: DriveView) -> DriveListing:
             open_folder(item.ref)
             st.rerun()
         return DriveListing(None, (), (item,))
-    since = (
-        (datetime.now().astimezone().date() - timedelta(days=place.days)).isoformat()
-        if place.days
-        else ""
-    )
+    since = datetime.now().astimezone().date() - timedelta(days=place.days)
     return session().drive.search(
         place.query,
         folder=place.folder if place.within else "",
         kinds=[place.kind] if place.kind else (),
-        modified_after=since,
+        modified_after=since.isoformat() if place.days else "",
         cursor=place.cursor,
         page_size=PER_PAGE,
     )
@@ -258,7 +255,7 @@ def _draw_failure(problem: LeafError) -> None:
     if standing.state != "connected":
         connection.draw_card(standing)
         return
-    st.warning(markdown.paragraph(str(problem)), icon=":material/warning:")
+    st.warning(markdown.paragraph(told(problem)), icon=":material/warning:")
     with st.container(horizontal=True):
         if st.button(t("Try again"), key="drive-again", icon=":material/refresh:"):
             st.rerun()

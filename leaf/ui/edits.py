@@ -11,6 +11,7 @@ from datetime import datetime
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, n_, t
 from leaf.provenance import coverage
 from leaf.runs.edited import part_of
@@ -161,7 +162,7 @@ def _run(step: StepEdits, source: str, field: str) -> None:
     try:
         made = session().edits.run(step.message_id, step.part["toolCallId"], text)
     except LeafError as e:
-        st.session_state[f"edit-refused-{step.key}"] = str(e)
+        st.session_state[f"edit-refused-{step.key}"] = told(e)
         return
     if made.state in ("done", "running"):
         st.session_state.pop(OPEN, None)

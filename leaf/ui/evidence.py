@@ -12,7 +12,7 @@ from typing import Literal
 
 import streamlit as st
 
-from leaf.language.text import mark, t
+from leaf.language.text import n_, t
 from leaf.provenance import coverage
 from leaf.provenance.citations import citation_of
 from leaf.shapes.part_values import is_source, newest
@@ -23,7 +23,8 @@ from leaf.ui import freshness, markdown, marks, words
 Section = Literal["data", "figures", "sources", "cost", "all"]
 LONGEST = 130
 """Characters of the line of doubts; what is beyond them is counted."""
-LONGEST_PIECE = 90
+LONGEST_PIECE, LONGEST_FIRST = 90, 400
+"""Characters of a piece; the first is the worst, and said whole."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,9 @@ def draw_line(message: Message) -> None:
 
 def _linked(found: Iterable[EvidencePiece], message_id: str) -> str:
     return " · ".join(
-        f"[{markdown.label(piece.text, LONGEST_PIECE)}]"
+        f"[{markdown.label(piece.text, LONGEST_PIECE if at else LONGEST_FIRST)}]"
         f"({marks.EVIDENCE}{message_id}.{piece.section})"
-        for piece in found
+        for at, piece in enumerate(found)
     )
 
 
@@ -86,7 +87,8 @@ def doubts(message: Message) -> list[EvidencePiece]:
     parts = message.parts
     covered = coverage.covered_of(parts)
     used = rests_on(parts)
-    found: list[EvidencePiece] = []
+    against = coverage.contradictions(covered)
+    found = [EvidencePiece(text, "data") for text in against]
     if (receipts := newest(parts, "receipts")) and receipts.get("figures"):
         said = [*words.opposite(receipts), *words.untraced(receipts)]
         found += [EvidencePiece(text, "figures") for text in said]
@@ -98,16 +100,23 @@ def doubts(message: Message) -> list[EvidencePiece]:
         )
     changed = freshness.since(message.chat_id, [use["file_id"] for use in used])
     found += [EvidencePiece(text, "sources") for text, _ in changed]
-    found += _few(coverage.doubts(covered), mark("{n} doubts about the rows"))
+    found += _worst(coverage.doubts(covered)[len(against) :])
     found += [EvidencePiece(text, "data") for text in coverage.missing(covered)]
-    found += _few(coverage.notes(covered), mark("{n} notes on how the data was read"))
+    found += _few(coverage.notes(covered))
     return found
 
 
-def _few(said: Sequence[str], many: str) -> list[EvidencePiece]:
-    """The sentence itself, or how many there are."""
+def _worst(said: Sequence[str]) -> list[EvidencePiece]:
+    """The first in words, and how many others there are: a number alone says nothing."""
+    others = len(said) - 1
+    more = n_("{n} more doubt about the rows", "{n} more doubts about the rows", others)
+    return [EvidencePiece(text, "data") for text in (*said[:1], *([more] if others > 0 else []))]
+
+
+def _few(said: Sequence[str]) -> list[EvidencePiece]:
+    """The note itself, or how many there are."""
     if len(said) > 1:
-        return [EvidencePiece(t(many, n=len(said)), "data")]
+        return [EvidencePiece(t("{n} notes on how the data was read", n=len(said)), "data")]
     return [EvidencePiece(text, "data") for text in said]
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from leaf.agent.rules.tables import is_lookup
+from leaf.language import places
 from leaf.language.text import mark, n_, t
 from leaf.provenance import coverage
 from leaf.provenance.citations import citation_of
@@ -61,7 +63,8 @@ def _draw_data(message: Message) -> None:
     st.markdown("\n".join(lines) if lines else t("No file was read for this answer."))
     for said in coverage.notes(covered):
         st.caption(f":material/info: {markdown.label(said, 300)}")
-    _draw_budget(newest(message.parts, "budget"))
+    if (newest(message.parts, "usage") or {}).get("model") != "keyless":
+        _draw_budget(newest(message.parts, "budget"))
 
 
 def _sentence(said: str) -> str:
@@ -99,13 +102,13 @@ def _draw_sources(message: Message) -> None:
         st.caption(f":orange[:material/update: {markdown.label(said, 300)}]")
     citations.draw(cited, message.id)
     quoted = {(found["file_id"], found["place"]) for found in cited}
-    places: dict[tuple[str, str], list[Cited]] = {}
+    by_place: dict[tuple[str, str], list[Cited]] = {}
     for use in evidence.sources(message.parts):
         if (use["file_id"], use["place"]) not in quoted:
-            places.setdefault((use["file_id"], use["place"]), []).append(use)
+            by_place.setdefault((use["file_id"], use["place"]), []).append(use)
     steps = _steps_with_code(message.parts)
     with st.container(key=f"sources-{message.id}", gap="xsmall"):
-        for number, uses in enumerate(places.values()):
+        for number, uses in enumerate(by_place.values()):
             _draw_place(number, uses, message, steps)
 
 
@@ -123,9 +126,12 @@ def _steps_with_code(parts: Sequence[Part]) -> dict[str, ToolPart]:
 def _draw_place(
     number: int, uses: Sequence[Cited], message: Message, steps: dict[str, ToolPart]
 ) -> None:
-    """Code of `steps` can be edited where it is told first."""
+    """Code of `steps` can be edited where it is told first. Statements by which the rules found out
+    what words name say nothing of the answer."""
     source = uses[0]
-    title = markdown.label(" · ".join(filter(None, (source["name"], source["place"]))), 70)
+    title = markdown.label(
+        " · ".join(filter(None, (source["name"], places.place(source["place"])))), 70
+    )
     if st.button(
         title,
         key=f"source-{message.id}-{number}",
@@ -135,7 +141,8 @@ def _draw_place(
     ):
         show_preview(source["file_id"], source["place"])
         st.rerun()
-    done = dict.fromkeys((use["action"], use["query"], use["quote"]) for use in uses)
+    told = [use for use in uses if not is_lookup(use["query"])]
+    done = dict.fromkeys((use["action"], use["query"], use["quote"]) for use in told)
     for action, query, quote in done:
         _draw_use(action, query, quote)
         if part := steps.pop(query, None):

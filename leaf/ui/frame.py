@@ -8,6 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from leaf.errors import LeafError, SettingsError, StoreBusyError
+from leaf.language.problems import said
+from leaf.language.text import t
 from leaf.ui import markdown
 
 COLOURS = {
@@ -50,10 +52,13 @@ def _both(option: str) -> str:
 
 def draw_not_ready(problem: LeafError) -> None:
     """Why there is nothing to see, and what to do."""
-    titles = {StoreBusyError: "Leaf is open elsewhere", SettingsError: "Leaf is not set up yet"}
-    st.title(titles.get(type(problem), "Leaf cannot start"), anchor=False)
-    st.markdown(markdown.paragraph(problem.message))
+    titles = {
+        StoreBusyError: t("Leaf is open elsewhere"),
+        SettingsError: t("Leaf is not set up yet"),
+    }
+    st.title(titles.get(type(problem), t("Leaf cannot start")), anchor=False)
+    st.markdown(markdown.paragraph(said(problem.message)))
     if problem.hint:
-        st.markdown(markdown.paragraph(problem.hint))
-    if st.button("Try again", type="primary", icon=":material/refresh:"):
+        st.markdown(markdown.paragraph(said(problem.hint)))
+    if st.button(t("Try again"), type="primary", icon=":material/refresh:"):
         st.rerun()

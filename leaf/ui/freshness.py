@@ -15,6 +15,7 @@ import streamlit as st
 
 from leaf.drive.model import DriveChange
 from leaf.errors import FAULT, LeafError
+from leaf.language import problems
 from leaf.language.text import mark, t
 from leaf.sessions.session import Session
 from leaf.ui import markdown, words
@@ -89,7 +90,7 @@ def draw_line(chat_id: str) -> None:
         st.caption(
             t(
                 ":orange[:material/cloud_off: Drive could not be asked for changes. {problem}]",
-                problem=markdown.label(look.problem, 200),
+                problem=markdown.label(problems.said(look.problem), 200),
             )
         )
     elif look.changes:

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from leaf.errors import LeafError, SignInError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.ui import browser, frame, markdown, sign_in, state
 
@@ -88,7 +89,7 @@ def _draw_landing(problem: SignInError) -> None:
         if trouble := st.session_state.get("sign-in-trouble"):
             st.warning(markdown.paragraph(t(trouble)), icon=":material/warning:")
         elif problem.reason != "none":
-            st.warning(markdown.paragraph(str(problem)), icon=":material/lock:")
+            st.warning(markdown.paragraph(told(problem)), icon=":material/lock:")
         if problem.reason == "refused":
             _draw_leave()
         else:

@@ -12,6 +12,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.files.line import problem
 from leaf.files.names import shortened
+from leaf.language.problems import said, told
 from leaf.language.text import mark, t
 from leaf.store.model import File
 from leaf.ui import about, downloads, folders, markdown, preview, words
@@ -148,7 +149,7 @@ def _draw_row(file: File, name: str, today: date) -> None:
 def _draw_remarks(file: File) -> None:
     """What went wrong or was guessed, and what people wrote about it."""
     if wrong := problem(file):
-        st.caption(f":orange[:material/warning: {markdown.label(wrong, 300)}]")
+        st.caption(f":orange[:material/warning: {markdown.label(said(wrong), 300)}]")
     remarks = words.notes(file)
     if remarks:
         more = t(" (and {n} more)", n=len(remarks) - 1) if len(remarks) > 1 else ""
@@ -184,7 +185,7 @@ def _rename(file_id: str, name: str) -> None:
             try:
                 session().files.rename(file_id, (new_name or "").strip())
             except LeafError as e:
-                st.warning(markdown.paragraph(str(e)))
+                st.warning(markdown.paragraph(told(e)))
             else:
                 st.rerun()
 

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.sessions.links import LinkMade
 from leaf.store.boards import Board
@@ -167,7 +168,7 @@ def _try(act: Callable[..., object], *given: object) -> None:
     try:
         act(*given)
     except LeafError as e:
-        st.session_state["problem"] = str(e)
+        st.session_state["problem"] = told(e)
 
 
 def _draw_link(link: SharedLink) -> None:

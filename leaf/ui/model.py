@@ -11,6 +11,7 @@ import streamlit as st
 
 from leaf.agent.connections import ModelConnection, ModelDraft
 from leaf.errors import LeafError
+from leaf.language.problems import said, told
 from leaf.language.text import mark, t
 from leaf.settings import DEFAULT_MODEL
 from leaf.ui import markdown, words
@@ -104,7 +105,7 @@ def _draw_used(connection: ModelConnection) -> None:
             t(
                 ":orange[:material/warning:] **Your connection to {place} cannot be used.** {why}",
                 place=place,
-                why=markdown.paragraph(connection.why),
+                why=markdown.paragraph(said(connection.why)),
             )
         )
     else:
@@ -263,7 +264,7 @@ def _test(draft: ModelDraft) -> None:
         with st.spinner(t("Asking the server")):
             found = session().models.test(draft)
     except LeafError as e:
-        st.session_state[RESULT] = (draft.kind, False, str(e))
+        st.session_state[RESULT] = (draft.kind, False, told(e))
     else:
         st.session_state[OFFERED] = (draft.kind, draft.url, found.models)
         st.session_state["model-wanted"] = found.model
@@ -285,7 +286,7 @@ def _save(draft: ModelDraft) -> None:
     try:
         session().models.save(draft)
     except LeafError as e:
-        st.session_state[RESULT] = (draft.kind, False, str(e))
+        st.session_state[RESULT] = (draft.kind, False, told(e))
         st.rerun()
     _begin_anew()
     model = markdown.label(session().models.default())

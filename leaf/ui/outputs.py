@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from leaf.language.places import place
 from leaf.language.text import in_digits, t
 from leaf.shapes.results import (
     DriveItemShown,
@@ -107,7 +108,7 @@ def _draw_table(table: TableShown, chat_id: str, key: str) -> None:
         )
         places = table.get("places")
         if places and st.button(
-            t("Open {places}", places=markdown.label(places[0], 60)),
+            t("Open {places}", places=markdown.label(place(places[0]), 60)),
             key=f"row-{key}",
             type="tertiary",
             icon=":material/my_location:",
@@ -141,8 +142,8 @@ def _draw_passages(
 ) -> None:
     file_ids = {source["name"]: source["file_id"] for source in sources}
     for number, passage in enumerate(passages[:20]):
-        name, place = passage.get("name", ""), passage.get("place", "")
-        title = markdown.label(f"{name}, {place}" if place else name)
+        name, at = passage.get("name", ""), passage.get("place", "")
+        title = markdown.label(f"{name}, {place(at)}" if at else name)
         if name in file_ids:
             if st.button(
                 title,
@@ -151,7 +152,7 @@ def _draw_passages(
                 icon=":material/open_in_new:",
                 help=t("Open the file at this place"),
             ):
-                show_preview(file_ids[name], place)
+                show_preview(file_ids[name], at)
                 st.rerun()
         else:
             st.caption(title)

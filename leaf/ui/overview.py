@@ -9,6 +9,8 @@ from typing import cast
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language import kept
+from leaf.language.problems import said, told
 from leaf.language.text import mark, n_, t
 from leaf.sessions.overviews import DateRange, Overview, TableOverview
 from leaf.shapes.results import ChartShown
@@ -52,7 +54,7 @@ def _draw_file(file: File) -> None:
     try:
         found = session().files.overview(file.id)
     except LeafError as e:
-        st.caption(markdown.label(str(e), 300))
+        st.caption(markdown.label(told(e), 300))
         return
     with st.container(key=f"overview-of-{file.id}", gap="xsmall"):
         for number, table in enumerate(found.tables):
@@ -60,8 +62,8 @@ def _draw_file(file: File) -> None:
         if found.more:
             st.caption(n_("and {n} more table", "and {n} more tables", found.more))
         _draw_text(found)
-        for said in found.said:
-            st.caption(markdown.label(said, 300))
+        for text in found.said:
+            st.caption(markdown.label(said(text), 300))
 
 
 def _draw_table(table: TableOverview, key: str, *, named: bool) -> None:
@@ -71,9 +73,9 @@ def _draw_table(table: TableOverview, key: str, *, named: bool) -> None:
     if table.facts.dates:
         st.caption(f":material/calendar_month: {markdown.label(covered(table.facts.dates), 300)}")
     if table.left_out:
-        st.caption(f":material/info: {markdown.label(table.left_out, 200)}")
+        st.caption(f":material/info: {markdown.label(kept.part(table.left_out), 200)}")
     for doubt in table.doubts[:DOUBTS]:
-        st.caption(f":orange[:material/warning:] {markdown.label(doubt, 300)}")
+        st.caption(f":orange[:material/warning:] {markdown.label(said(doubt), 300)}")
     if len(table.doubts) > DOUBTS:
         st.caption(n_("and {n} more note", "and {n} more notes", len(table.doubts) - DOUBTS))
     if table.facts.chart:

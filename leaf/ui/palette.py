@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.store.prompts import TEXT_LENGTH
 from leaf.ui import exports, preview, projects, prompts, sidebar, words
@@ -79,7 +80,7 @@ def carry_out(chat_page: StreamlitPage, pages: Sequence[StreamlitPage], chat_id:
         elif kind == "action":
             _act(wanted, str(chosen.get("text", "")), chat_page, chat_id)
     except LeafError as e:
-        toast(str(e), icon=":material/warning:")
+        toast(told(e), icon=":material/warning:")
 
 
 def _go(page: StreamlitPage) -> None:
@@ -129,7 +130,7 @@ def _look() -> None:
     try:
         items = find(text, str(asked.get("only", "")))
     except LeafError as e:
-        toast(str(e), icon=":material/warning:")
+        toast(told(e), icon=":material/warning:")
         items = []
     st.session_state[FOUND] = {"number": number, "items": items}
 

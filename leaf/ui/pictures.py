@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import said
 from leaf.language.text import t
 from leaf.shapes.results import PictureShown
 from leaf.ui import markdown
@@ -43,7 +44,7 @@ def draw_seen(seen: Sequence[PictureShown], key: str) -> None:
             try:
                 data = session().files.seen_picture(str(picture["sha256"]))
             except LeafError as e:
-                st.caption(markdown.label(f"{label}: {e.message}", 200))
+                st.caption(markdown.label(f"{label}: {said(e.message)}", 200))
                 continue
             shown = _fitted(int(picture["width"]), int(picture["height"]), (320, 260))
             with st.container(key=f"thumb-{key}-{number}", width=shown):

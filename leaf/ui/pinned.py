@@ -10,6 +10,8 @@ from datetime import datetime
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language import problems
+from leaf.language.problems import told
 from leaf.language.text import in_digits, t
 from leaf.provenance import pins
 from leaf.sessions.boards import PinShown
@@ -131,7 +133,7 @@ def _draw_outcome(pin: Pin) -> None:
     if outcome is None:
         return
     at = words.when(datetime.fromisoformat(outcome["at"]), datetime.now().astimezone().date())
-    text = f"{markdown.paragraph(outcome['text'])} :small[({at})]"
+    text = f"{markdown.paragraph(problems.said(outcome['text']))} :small[({at})]"
     if outcome["outcome"] == "same":
         st.caption(f":green[:material/check:] {text}")
         return
@@ -178,10 +180,14 @@ def _line(content: PinContent) -> str:
 
 
 def _draw_evidence(shown: PinShown, content: PinContent) -> None:
-    found = [*shown.stale, *pins.doubts(content)]
+    found = [*map(problems.said, shown.stale), *pins.doubts(content)]
     if shown.gone:
         found.insert(
-            0, t("{what}. What is shown here was kept with the pin.", what=shown.gone.rstrip("."))
+            0,
+            t(
+                "{what}. What is shown here was kept with the pin.",
+                what=problems.said(shown.gone).rstrip("."),
+            ),
         )
     for said in found:
         st.caption(f":orange[:material/warning:] {markdown.label(said, 300)}")
@@ -253,7 +259,7 @@ def _act(act: Callable[..., object], *given: object) -> None:
     try:
         act(*given)
     except LeafError as e:
-        st.session_state["problem"] = str(e)
+        st.session_state["problem"] = told(e)
 
 
 @dialog("Rename pin")
@@ -264,6 +270,6 @@ def _ask_title(pin_id: str, title: str) -> None:
             try:
                 session().boards.rename_pin(pin_id, new or "")
             except LeafError as e:
-                st.warning(markdown.paragraph(str(e)))
+                st.warning(markdown.paragraph(told(e)))
             else:
                 st.rerun()

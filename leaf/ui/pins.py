@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.store.boards import Board
 from leaf.ui import markdown
@@ -62,7 +63,7 @@ def _pin(chat_id: str, result_id: str, spec: Mapping[str, Any] | None, board_id:
     try:
         _, board, new = session().boards.pin(chat_id, result_id, spec, board_id)
     except LeafError as e:
-        toast(markdown.label(str(e), 300), icon=":material/warning:")
+        toast(markdown.label(told(e), 300), icon=":material/warning:")
     else:
         toast(_said(board, new), icon=":material/keep:")
 

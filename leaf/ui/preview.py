@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language import places
+from leaf.language.problems import said, told
 from leaf.language.text import t
 from leaf.readers.locate.locate import find_in_window
 from leaf.readers.locate.where import column_number, parse
@@ -119,7 +121,7 @@ def _panel() -> None:
                 _draw(wanted)
         except LeafError as e:
             _head(t("Preview"))
-            st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+            st.warning(markdown.paragraph(told(e)), icon=":material/warning:")
 
 
 def _head(title: str) -> None:
@@ -161,7 +163,9 @@ def _draw(wanted: dict[str, Any]) -> None:
     ]
     st.caption(markdown.label(" · ".join(fact for fact in facts if fact)))
     if place:
-        st.badge(markdown.label(place, 60), icon=":material/my_location:", color="green")
+        st.badge(
+            markdown.label(places.place(place), 60), icon=":material/my_location:", color="green"
+        )
     if sought:
         _say_sought(sought, wanted, preview)
     if preview.kind == "table":
@@ -198,13 +202,15 @@ def _say_sought(sought: Sought, wanted: dict[str, Any], preview: Preview) -> Non
     if sought.found is None:
         st.badge(t("The words were not found here"), icon=":material/help:", color="orange")
         st.caption(markdown.label(f"“{wanted['quote']}”", 300))
-        st.caption(markdown.label(t("Looked for in the whole file: {why}.", why=sought.why)))
+        st.caption(markdown.label(t("Looked for in the whole file: {why}.", why=said(sought.why))))
         return
     where = t("The quoted words are marked.")
     if preview.kind == "page" and not preview.marks:
         where = t("The quoted words are on this page, but not drawn as text that can be marked.")
     if sought.found.moved and wanted["place"]:
-        where += t(" They were cited from {place}, and stand here.", place=wanted["place"])
+        where += t(
+            " They were cited from {place}, and stand here.", place=places.place(wanted["place"])
+        )
     st.caption(f":material/ink_highlighter: {markdown.label(where, 200)}")
 
 

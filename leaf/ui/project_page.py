@@ -7,6 +7,7 @@ from datetime import date, datetime
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.store.model import Chat, File
 from leaf.store.projects import INSTRUCTIONS_LENGTH, TITLE_LENGTH, Project
@@ -151,7 +152,7 @@ def _instruct(project_id: str, text: str) -> None:
     try:
         session().projects.instruct(project_id, text)
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)))
+        st.warning(markdown.paragraph(told(e)))
         return
     toast(t("Saved. They hold from the next question on."), icon=":material/rule:")
     st.rerun()
@@ -282,7 +283,7 @@ def _leave(project: Project, me: str) -> None:
     try:
         session().projects.remove_member(project.id, me)
     except LeafError as e:
-        st.session_state["problem"] = str(e)
+        st.session_state["problem"] = told(e)
         st.rerun()
     projects.go("")
 
@@ -299,7 +300,7 @@ def _ask_title(project: Project) -> None:
     try:
         session().projects.rename(project.id, title or "")
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)))
+        st.warning(markdown.paragraph(told(e)))
     else:
         st.rerun()
 
@@ -324,7 +325,7 @@ def _ask_delete(project: Project) -> None:
             with st.spinner(t("Deleting")):
                 last_byte = session().projects.delete(project.id)
         except LeafError as e:
-            st.warning(markdown.paragraph(str(e)))
+            st.warning(markdown.paragraph(told(e)))
             return
         more = "" if last_byte else f" {t(deleted.LATER)}"
         toast(t("The project is deleted for good.{more}", more=more), icon=":material/delete:")

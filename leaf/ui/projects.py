@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.store.model import Chat
 from leaf.store.projects import TITLE_LENGTH, Project
@@ -124,7 +125,7 @@ def ask_new() -> None:
     try:
         made = session().projects.create(title or "")
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)))
+        st.warning(markdown.paragraph(told(e)))
     else:
         go(made.id)
 
@@ -153,7 +154,7 @@ def ask_move(chat_id: str, title: str) -> None:
     try:
         seen = own.newcomers(chat_id, chosen) if chosen else []
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)))
+        st.warning(markdown.paragraph(told(e)))
         return
     if seen:
         st.warning(
@@ -166,7 +167,7 @@ def ask_move(chat_id: str, title: str) -> None:
         try:
             own.move(chat_id, chosen, shown=bool(seen))
         except LeafError as e:
-            st.warning(markdown.paragraph(str(e)))
+            st.warning(markdown.paragraph(told(e)))
         else:
             st.rerun()
 

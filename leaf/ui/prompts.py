@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.store.prompts import NAME_LENGTH, TEXT_LENGTH, Prompt, PromptDraft
 from leaf.ui import markdown
@@ -115,7 +116,7 @@ def _draw_form(draft: PromptDraft, prompt_id: str) -> None:
         else:
             session().prompts.save(given)
     except LeafError as e:
-        st.warning(markdown.paragraph(str(e)))
+        st.warning(markdown.paragraph(told(e)))
         return
     toast(t("The prompt is saved."), icon=":material/bookmark_added:")
     st.rerun()

@@ -14,7 +14,8 @@ from typing import Any
 import streamlit as st
 
 from leaf.language.text import mark, t
-from leaf.store.model import Chat, Message
+from leaf.store.model import Chat, Message, Thread
+from leaf.ui.waiting import UNFINISHED
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 KEY = "asked-last"
@@ -22,7 +23,7 @@ TO_END = mark("To the end of the chat")
 NEWS = mark("New answer")
 
 
-def draw(chat: Chat | None, message_id: str = "") -> None:
+def draw(chat: Chat | None, shown: Thread | None, message_id: str = "") -> None:
     """Once a drawing of the chat page, wherever it stands; `message_id` is the one to which the
     page's address leads."""
     number, question_id = st.session_state.get(KEY, (0, ""))
@@ -31,11 +32,20 @@ def draw(chat: Chat | None, message_id: str = "") -> None:
         "asked": number,
         "question": question_id,
         "target": message_id,
+        "newest": _newest(shown),
         "news": t(NEWS),
         "end": t(TO_END),
     }
     with st.container(key="reading-place"):
         _component()(key="leaf-reading", data=data)
+
+
+def _newest(shown: Thread | None) -> str:
+    """What there is to read at the end: whoever comes back to something newer begins there."""
+    if shown is None or not shown.messages:
+        return ""
+    last = shown.messages[-1]
+    return f"{last.id} grows" if last.status in UNFINISHED else last.id
 
 
 def asked(answer: Message) -> None:
@@ -54,6 +64,6 @@ def _component() -> Any:
             '<div class="leaf-echo" aria-hidden="true" hidden><div></div></div>'
         ),
         css=(ASSETS / "reading.css").read_text(),
-        js=(ASSETS / "reading.js").read_text(),
+        js="\n".join((ASSETS / name).read_text() for name in ("reading_kept.js", "reading.js")),
         isolate_styles=False,
     )

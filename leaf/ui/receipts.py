@@ -9,6 +9,8 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.language import kept
+from leaf.language.places import place
+from leaf.language.problems import told
 from leaf.language.text import in_digits, mark, n_, t
 from leaf.provenance.citations import answer_text
 from leaf.provenance.receipts.answer import kept_receipts
@@ -165,7 +167,7 @@ def _facts(receipt: ReceiptKept) -> list[str]:
             )
         )
     if receipt.get("place"):
-        lines.append(t("Place: {place}", place=markdown.label(receipt["place"], 160)))
+        lines.append(t("Place: {place}", place=markdown.label(place(receipt["place"]), 160)))
     return lines
 
 
@@ -284,7 +286,7 @@ def _draw_recompute(what: str, recompute: Callable[[], Recomputed]) -> None:
             try:
                 st.session_state[done] = recompute()
             except LeafError as e:
-                st.session_state[done] = Recomputed("different", str(e))
+                st.session_state[done] = Recomputed("different", told(e))
     outcome: Recomputed | None = st.session_state.get(done)
     if outcome is None:
         return

@@ -10,6 +10,7 @@ from datetime import datetime
 import streamlit as st
 
 from leaf.errors import InvalidInputError, LeafError, NotFoundError, ResultGoneError
+from leaf.language.problems import said, told
 from leaf.language.text import in_digits, mark, n_, t
 from leaf.sessions.results import ResultForm
 from leaf.tables.again import Recomputed
@@ -66,7 +67,7 @@ def draw_gone(chat_id: str, result_id: str, key: str, show: Show) -> bool:
     gone = session().results.gone(chat_id, result_id)
     if gone is None:
         return False
-    st.caption(f":orange[:material/warning: {markdown.label(str(gone), 300)}]")
+    st.caption(f":orange[:material/warning: {markdown.label(told(gone), 300)}]")
     if isinstance(gone, ResultGoneError) and gone.again:
         _draw_recompute(chat_id, result_id, key, show)
     return True
@@ -85,7 +86,7 @@ def _draw_recompute(chat_id: str, result_id: str, key: str, show: Show) -> None:
         try:
             outcome = session().results.recompute(chat_id, result_id)
         except LeafError as e:
-            outcome = Recomputed("gone", str(e))
+            outcome = Recomputed("gone", told(e))
     show(chat_id, outcome.kept_as or result_id)
     st.session_state["preview-outcome"] = outcome
     st.rerun()
@@ -96,9 +97,9 @@ def _say_outcome() -> None:
     if outcome is None:
         return
     if outcome.outcome == "same":
-        st.success(markdown.paragraph(outcome.text), icon=":material/check:")
+        st.success(markdown.paragraph(said(outcome.text)), icon=":material/check:")
     else:
-        st.warning(markdown.paragraph(outcome.text), icon=":material/warning:")
+        st.warning(markdown.paragraph(said(outcome.text)), icon=":material/warning:")
 
 
 def draw_panel(chat_id: str, result_id: str, show: Show) -> None:
@@ -129,7 +130,7 @@ def draw_panel(chat_id: str, result_id: str, show: Show) -> None:
     try:
         page = _load(chat_id, result_id, where)
     except InvalidInputError as e:
-        st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+        st.warning(markdown.paragraph(told(e)), icon=":material/warning:")
         return
     _say_who(page)
     tabular.draw(page.columns, page.rows, page.types, key="preview-result-rows", tall=18)

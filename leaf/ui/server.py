@@ -21,6 +21,8 @@ from starlette.websockets import WebSocket
 
 from leaf import logs
 from leaf.errors import LeafError, NotFoundError
+from leaf.language.problems import told
+from leaf.language.text import t
 from leaf.readers.media_types import OTHER, PLAYED, SEEN
 from leaf.remote.server import routes
 from leaf.settings import Settings
@@ -249,11 +251,12 @@ def explain(problem: Exception) -> bool:
     from leaf.ui.markdown import paragraph
 
     if isinstance(problem, LeafError):
-        st.warning(paragraph(str(problem)), icon=":material/warning:")
+        st.warning(paragraph(told(problem)), icon=":material/warning:")
     else:
         logging.getLogger("leaf").error("A page failed", exc_info=problem)
         st.warning(
-            "This page could not be drawn. Reload it; the log says why.", icon=":material/warning:"
+            t("This page could not be drawn. Reload it; the log says why."),
+            icon=":material/warning:",
         )
     return True
 

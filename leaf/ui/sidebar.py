@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.store.model import Chat
 from leaf.ui import (
@@ -121,7 +122,7 @@ def _delete(chat: Chat) -> None:
     try:
         session().chats.delete(chat.id)
     except LeafError as e:
-        st.session_state["chat-problem"] = str(e)
+        st.session_state["chat-problem"] = told(e)
     else:
         st.session_state["deleted-chat"] = (chat.id, chat.title or t(UNTITLED))
 
@@ -135,7 +136,7 @@ def rename(chat_id: str, title: str) -> None:
             try:
                 session().chats.rename(chat_id, new_title or "")
             except LeafError as e:
-                st.warning(markdown.paragraph(str(e)))
+                st.warning(markdown.paragraph(told(e)))
             else:
                 st.rerun()
 

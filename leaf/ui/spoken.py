@@ -15,6 +15,7 @@ PRELUDE = (ASSETS / "spoken.js").read_text(encoding="utf-8")
 SCRIPTS = (
     "chooser.js",
     "live.js",
+    "lost.js",
     "palette.js",
     "uploads_given.js",
     "uploads_rows.js",

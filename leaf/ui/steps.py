@@ -6,11 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from leaf.language import kept
+from leaf.language import kept, problems
 from leaf.language.text import t
 from leaf.shapes.parts import ToolPart
 from leaf.ui import code, edits, markdown, outputs, words
 from leaf.ui.items import WORKING, Item
+from leaf.ui.worked import reason
 
 
 def draw(place: Any, item: Item, chat_id: str, message_id: str, *, whole: bool = False) -> Any:
@@ -35,7 +36,7 @@ def draw(place: Any, item: Item, chat_id: str, message_id: str, *, whole: bool =
         if part["state"] == "output-error" and tool.replay == "cell":
             code.draw_error(str(part.get("errorText", "")))
         elif part["state"] == "output-error":
-            st.caption(markdown.paragraph(str(part.get("errorText", ""))))
+            st.caption(markdown.paragraph(problems.said(str(part.get("errorText", "")))))
         elif part["state"] == "output-available":
             outputs.draw_output(part["output"], chat_id, key)
         if edited:
@@ -66,7 +67,8 @@ def said_of(part: ToolPart) -> str:
     if state in WORKING:
         return f"{title} …"
     if state == "output-error":
-        return t("{title} · did not work", title=title)
+        why = reason(part)
+        return t("{title} · did not work", title=title) + (f": {why}" if why else "")
     output = part.get("output") or {}
     taken = f" · {words.seconds(output['seconds'])}" if output.get("seconds") is not None else ""
     return words.cut(kept.said(output.get("summary") or "") or title, 140) + taken

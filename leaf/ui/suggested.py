@@ -19,11 +19,12 @@ KEPT = "follow-ups"
 
 
 def draw(questions: Sequence[str], key: str, ask: Callable[[str], None]) -> None:
-    """A button for each, as wide as its place; `ask` gets the one that is pressed."""
+    """A button for each, as wide as its place; `ask` gets the one that is pressed. Its marks of
+    columns are for the rules, and not drawn."""
     with st.container(key=f"{key}s", gap="xsmall"):
         for number, question in enumerate(questions):
             if st.button(
-                markdown.label(question, 160),
+                markdown.label(question.replace("`", ""), 160),
                 key=f"{key}-{number}",
                 icon=":material/north_east:",
                 width="stretch",

@@ -8,6 +8,7 @@ import streamlit as st
 
 from leaf.agent.models.keyless import tells
 from leaf.errors import LeafError
+from leaf.language.problems import said, told
 from leaf.language.text import mark, t
 from leaf.shapes.part_values import data_of
 from leaf.shapes.parts import Part
@@ -134,7 +135,7 @@ def _draw_editor(message: Message) -> None:
         try:
             session().messages.edit(message.id, text or "")
         except LeafError as e:
-            st.warning(markdown.paragraph(str(e)))
+            st.warning(markdown.paragraph(told(e)))
         else:
             del st.session_state["editing"]
             st.rerun()
@@ -195,8 +196,8 @@ def _draw_unfinished(message: Message, busy: bool) -> None:
                 width="content",
             )
         else:
-            text = markdown.paragraph(message.error or t("This answer was not finished."))
-            st.warning(text, icon=":material/warning:", width="stretch")
+            text = said(message.error or "") or t("This answer was not finished.")
+            st.warning(markdown.paragraph(text), icon=":material/warning:", width="stretch")
         goes_on = session().messages.goes_on(message)
         if st.button(
             t("Go on from the last good step") if goes_on else t("Retry"),
@@ -231,7 +232,7 @@ def _retry(message: Message) -> None:
     try:
         session().messages.retry(message.id)
     except LeafError as e:
-        st.session_state["composer-problem"] = str(e)
+        st.session_state["composer-problem"] = told(e)
     st.rerun()
 
 

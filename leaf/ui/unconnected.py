@@ -1,5 +1,5 @@
-"""A page that cannot open its websocket says so instead of staying empty. Streamlit's page is served as
-it is, with one script more."""
+"""A page that cannot open its websocket says so instead of staying empty, and one that loses it keeps
+what is typed meanwhile. Streamlit's page is served as it is, with one script more."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaf.language.text import speaking
+from leaf.language.text import NAMES, speaking
 from leaf.ui.language import best
 from leaf.ui.spoken import PRELUDE, spoken
 
 SCRIPT = "/_leaf/unconnected.js"
-ASSET = Path(__file__).resolve().parent / "assets" / "unconnected.js"
+ASSETS = Path(__file__).resolve().parent / "assets"
+ASSET = ASSETS / "unconnected.js"
+LOST = ASSETS / "lost.js"
 TAG = f'<script src=".{SCRIPT}" defer></script></head>'.encode()
 """Relative as Streamlit's own, since a host may put a prefix of its own before ours."""
 
@@ -49,11 +51,20 @@ class Unconnected:
 
 @cache
 def _said_in(language: str) -> str:
-    """The script, in a scope of its own, with what it says in this language."""
-    script = ASSET.read_text(encoding="utf-8")
+    """The scripts, each in a scope of its own, with what the first says in this language. The second
+    speaks as the page does, whose language may be another one by then."""
+    first, second = ASSET.read_text(encoding="utf-8"), LOST.read_text(encoding="utf-8")
+    words = json.dumps(_words(first, language), ensure_ascii=False)
+    all_words = json.dumps({name: _words(second, name) for name in NAMES}, ensure_ascii=False)
+    return (
+        f"{{\n{PRELUDE}\nspeak({words})\n{first}}}\n"
+        f"{{\n{PRELUDE}\nconst LANGUAGES = {all_words}\n{second}}}\n"
+    )
+
+
+def _words(script: str, language: str) -> dict[str, object]:
     with speaking(language):
-        words = json.dumps(spoken(script), ensure_ascii=False)
-    return f"{{\n{PRELUDE}\nspeak({words})\n{script}}}\n"
+        return spoken(script)
 
 
 def _plain(scope: Scope) -> Scope:

@@ -27,8 +27,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from leaf.errors import FAULT, FileTooLargeError, LeafError, NotFoundError
+from leaf.language import problems
 from leaf.language.text import speaking
 from leaf.ui.cookies import cookies_of
+from leaf.ui.language import best
 from leaf.ui.receiving import PIECE, RELOAD, Held, UploadRefusedError, Uploads
 from leaf.ui.upload_keys import UploadKey, UploadKeys
 
@@ -92,15 +94,15 @@ class UploadRoutes:
             account = self._who(cookies_of(request.headers))
             key = self._keys().of(request.headers.get(KEY, ""), account)
             if key is None:
-                return _refused(403, NO_KEY, why="key")
-            try:
-                return await handler(request, key)
-            except UploadRefusedError as e:
-                return _refused(e.status, e.said)
-            except NotFoundError as e:
-                return _refused(404, str(e))
-            except LeafError as e:
-                return _refused(409, str(e))
+                with speaking(best(request.headers.get("accept-language", ""))):
+                    return _refused(403, NO_KEY, why="key")
+            with speaking(key.language):
+                try:
+                    return await handler(request, key)
+                except UploadRefusedError as e:
+                    return _refused(e.status, e.said)
+                except LeafError as e:
+                    return _refused(404 if isinstance(e, NotFoundError) else 409, str(e))
 
         return answer
 
@@ -109,11 +111,7 @@ class UploadRoutes:
 
         here = request.query_params.get("here", "")
 
-        def told() -> list[dict[str, Any]]:
-            with speaking(key.language):
-                return shown(key.session(), here)
-
-        found = await to_thread.run_sync(told)
+        found = await to_thread.run_sync(lambda: shown(key.session(), here))
         return JSONResponse(found, headers={"cache-control": "no-store"})
 
     async def _begin(self, request: Request, key: UploadKey) -> Response:
@@ -286,4 +284,6 @@ def _named(given: Any) -> tuple[str, int]:
 
 def _refused(status: int, said: str, why: str = "") -> Response:
     """`why` is for the list: `key` and `busy` pass by themselves."""
-    return JSONResponse({"error": said, "why": why}, status, {"cache-control": "no-store"})
+    return JSONResponse(
+        {"error": problems.said(said), "why": why}, status, {"cache-control": "no-store"}
+    )

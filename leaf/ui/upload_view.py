@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from leaf.jobs.announced import ItemProgress
+from leaf.language import problems
 from leaf.language.text import in_digits, mark, t
 from leaf.sessions.session import Session
 from leaf.store.jobs import Job
@@ -47,7 +48,7 @@ def _job(own: Session, job: Job, here: str) -> Json:
         "cancelled": job.cancelled,
         "settled": not job.coming and job.done >= job.total and job.beside >= job.done,
         "note": job.note if job.under_way else "",
-        "problem": job.problem,
+        "problem": problems.said(job.problem),
         "items": [_item(own, item, job.under_way) for item in items],
     }
 
@@ -80,7 +81,7 @@ def _state(own: Session, progress: ItemProgress, under_way: bool) -> tuple[str, 
     if item.state == "waiting":
         return ("looking", -1.0, "") if under_way else ("left", 0.0, "")
     if item.state in ("failed", "unreadable", "cancelled"):
-        return item.state, 1.0, item.problem
+        return item.state, 1.0, problems.said(item.problem)
     if progress.is_read:
         return _reading(own, item.file_id)
     return "ready", 1.0, t(ALREADY) if item.state == "known" else ""

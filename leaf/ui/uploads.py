@@ -12,6 +12,7 @@ import streamlit as st
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.files.line import problem
+from leaf.language import problems
 from leaf.language.text import t
 from leaf.readers.base import CONTAINERS
 from leaf.store.jobs import Job
@@ -94,7 +95,7 @@ def _outcome(job: Job) -> UploadOutcome:
     outcome = UploadOutcome()
     for item in session().jobs.outcomes(job.id):
         if item.state == "failed":
-            outcome.problems.append(f"{item.name}: {item.problem}")
+            outcome.problems.append(f"{item.name}: {problems.said(item.problem)}")
             continue
         try:
             file = session().files.get(item.file_id)
@@ -109,19 +110,23 @@ def _outcome(job: Job) -> UploadOutcome:
         if item.state == "known":
             outcome.duplicates.append(file)
     if job.problem:
-        outcome.problems.append(job.problem)
+        outcome.problems.append(problems.said(job.problem))
     return outcome
 
 
 def remember(outcome: UploadOutcome, where: str) -> None:
     """Keep what has to be said for the next drawing of the page, under `where`."""
-    lines = list(outcome.problems)
-    lines += [f"{file.name}: {problem(file)}" for file in outcome.files if problem(file)]
     st.session_state[f"said-{where}"] = {
-        "problems": lines,
+        "problems": lines_of(outcome),
         "duplicates": [file.name for file in outcome.duplicates],
         "came_out": outcome.came_out,
     }
+
+
+def lines_of(outcome: UploadOutcome) -> list[str]:
+    """What is wrong with any of them."""
+    unread = [f"{f.name}: {problems.said(problem(f))}" for f in outcome.files if problem(f)]
+    return [*outcome.problems, *unread]
 
 
 def say(where: str) -> None:

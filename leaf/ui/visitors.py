@@ -21,6 +21,10 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from leaf.language import problems
+from leaf.language.text import speaking
+from leaf.ui.language import best
+
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 """Headers by which a proxy shows that it brings somebody in."""
 HEALTH = ("/_stcore/health", "/healthz", "/readyz", "/metrics")
@@ -32,7 +36,12 @@ CLOSED = (
     "Whoever runs it can set up sign-in (docs/sign-in.md), or set LEAF_ALLOW_OPEN=1 to let "
     "everybody in.",
 )
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+FOREIGN = (
+    "This connection does not come from a page of this Leaf.",
+    "If it does, the proxy in front of Leaf has to pass the Host header on, or "
+    "LEAF_ALLOWED_HOSTS has to name the host.",
+)
+PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Leaf</title><style>body {{ font: 16px/1.6 sans-serif; color: #1d2420; background: #fbfaf7; max-width: 34rem;
 margin: 18vh auto; padding: 0 1.5rem }} h1 {{ font: 600 1.7rem serif }}</style>
 <h1>Leaf is not open here</h1><p>{message}</p><p>{hint}</p></html>"""
@@ -221,11 +230,7 @@ def _foreign_page(headers: Headers) -> tuple[str, str]:
         json.dumps(headers.get("origin", "")[:200]),
         json.dumps(headers.get("host", "")[:200]),
     )
-    return (
-        "This connection does not come from a page of this Leaf.",
-        "If it does, the proxy in front of Leaf has to pass the Host header on, or "
-        "LEAF_ALLOWED_HOSTS has to name the host.",
-    )
+    return FOREIGN
 
 
 def _with_host(scope: Scope, host: str) -> Scope:
@@ -236,10 +241,12 @@ def _with_host(scope: Scope, host: str) -> Scope:
 
 
 def _refuse(scope: Scope, headers: Headers, why: tuple[str, str]) -> Response:
-    message, hint = why
+    language = best(headers.get("accept-language", ""))
+    with speaking(language):
+        message, hint = map(problems.said, why)
     if scope["type"] == "http" and "text/html" in headers.get("accept", ""):
         return HTMLResponse(
-            PAGE.format(message=html.escape(message), hint=html.escape(hint)),
+            PAGE.format(language=language, message=html.escape(message), hint=html.escape(hint)),
             403,
             {"cache-control": "no-store"},
         )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.runs.waiting import QueuePlace
 from leaf.store.model import Message
@@ -64,7 +65,7 @@ def _withdraw(message_id: str) -> None:
     try:
         question = session().messages.withdraw(message_id)
     except LeafError as e:
-        st.session_state["composer-problem"] = str(e)
+        st.session_state["composer-problem"] = told(e)
     else:
         st.session_state["withdrawn"] = (question.id, answer_text(question.parts))
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
+from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.store.model import Chat, File
 from leaf.ui import composer, markdown, model, overview, suggested, upload_list, words
@@ -75,7 +76,7 @@ def _draw_suggestions(chat: Chat | None, came: list[File], files: list[File]) ->
                 st.session_state["suggested"] = session().files.suggestions(files)
         except LeafError as e:
             st.session_state["suggested"] = ()
-            st.caption(markdown.label(t("No suggestions: {e}", e=e), 200))
+            st.caption(markdown.label(t("No suggestions: {e}", e=told(e)), 200))
         st.session_state["suggested-for"] = known
     questions = [one.question for one in st.session_state["suggested"]]
     attached = () if came else known

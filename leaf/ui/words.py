@@ -4,12 +4,12 @@ pure."""
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from leaf.agent.attached import AttachedEstimate
+from leaf.language import problems
 from leaf.language.text import in_digits, mark, n_, separated, t
 from leaf.readers.base import KINDS
 from leaf.runs.records import Load
@@ -201,9 +201,7 @@ def counts(outline: Mapping[str, Any]) -> str:
 def came_out(file: File, inside: Sequence[File]) -> list[str]:
     """A sentence on what came out of an archive or a mail, and what did not; none for other
     files."""
-    if not inside and not any(
-        note.get("kind") == "members-unread" for note in file.outline.get("notes") or ()
-    ):
+    if not inside and not notes(file, ("members-unread",)):
         return []
     unread = sum(bool(member.outline.get("error")) for member in inside)
     pieces = [
@@ -216,15 +214,17 @@ def came_out(file: File, inside: Sequence[File]) -> list[str]:
             unread=in_digits(unread),
         )
     ]
-    pieces += [
-        note["text"] for note in file.outline.get("notes") or () if note.get("kind") in UNPACKING
-    ]
+    pieces += notes(file, UNPACKING)
     return [" ".join(pieces)]
 
 
-def notes(file: File) -> list[str]:
-    """What was guessed, skipped or repaired while the file was read."""
-    return [note["text"] for note in file.outline.get("notes") or () if note.get("text")]
+def notes(file: File, kinds: Sequence[str] = ()) -> list[str]:
+    """What was guessed, skipped or repaired while the file was read; of `kinds` alone."""
+    return [
+        problems.said(note["text"])
+        for note in file.outline.get("notes") or ()
+        if note.get("text") and (not kinds or note.get("kind") in kinds)
+    ]
 
 
 def waiting(place: QueuePlace, limit: int) -> str:
@@ -426,20 +426,6 @@ def untraced(found: ReceiptsData) -> list[str]:
     without = int(found["figures"]) - int(found["with"]) - int(found.get("against") or 0)
     said = n_("{n} figure without a receipt", "{n} figures without a receipt", without)
     return [said] if without > 0 else []
-
-
-def worked(parts: Sequence[ToolPart]) -> str:
-    """The steps of an answer in one line: `4 steps · 2 queries · 1 chart · Reading a file did not
-    work`."""
-    failed = [part for part in parts if part["state"] == "output-error"]
-    tools = [tool_of(part) for part in parts if part["state"] == "output-available"]
-    counted = Counter(tool.counted for tool in tools if tool.counted)
-    pieces = [count(len(parts), "step")]
-    pieces += [count(number, *noun) for noun, number in counted.items()]
-    titles = Counter(t(tool_of(part).title) for part in failed)
-    times = {title: f" {count(number, 'time')}" for title, number in titles.items() if number > 1}
-    pieces += [t("{title} did not work", title=title) + times.get(title, "") for title in titles]
-    return " · ".join(pieces)
 
 
 def receipt(found: ReceiptKept) -> str:

@@ -154,19 +154,19 @@ def _tooltip(page: Page, chart: Locator, tip: Locator, share: float) -> str:
 
 def _taken(page: Page, folder: Path) -> Iterator[Path]:
     """The answer, the chat and the document, as a person downloads them."""
-    yield _kept(page, page.get_by_role("button", name="Download as Markdown"), folder / "answer.md")
+    yield _kept(page, page.get_by_role("link", name="Download as Markdown"), folder / "answer.md")
     panel = page.locator(".st-key-preview")
-    yield _kept(page, panel.get_by_role("button", name="MD", exact=True), folder / "document.md")
-    yield _kept(page, panel.get_by_role("button", name="PDF", exact=True), folder / "document.pdf")
+    yield _kept(page, panel.get_by_role("link", name="MD", exact=True), folder / "document.md")
+    yield _kept(page, panel.get_by_role("link", name="PDF", exact=True), folder / "document.pdf")
     panel.get_by_role("button", name="Close the preview").click()
     page.get_by_role("button", name="Export chat").filter(visible=True).click()
     for label, name in (("Markdown", "chat.md"), ("Notebook", "chat.ipynb"), ("PDF", "chat.pdf")):
-        yield _kept(page, page.get_by_role("button", name=label, exact=True), folder / name)
+        yield _kept(page, page.get_by_role("link", name=label, exact=True), folder / name)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Pin", exact=False).filter(visible=True).first.click()
     page.get_by_role("link", name="Board").filter(visible=True).first.click()
     page.get_by_role("button", name="Export", exact=True).filter(visible=True).click()
-    yield _kept(page, page.get_by_role("button", name="Web page"), folder / "board.html")
+    yield _kept(page, page.get_by_role("link", name="Web page"), folder / "board.html")
 
 
 def _kept(page: Page, button: Locator, path: Path) -> Path:

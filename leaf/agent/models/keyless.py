@@ -17,17 +17,24 @@ from typing import cast
 
 from leaf.agent.instructions import is_instructions
 from leaf.agent.models.base import Emit, ModelEvent, ModelRequest, ModelTurn
-from leaf.agent.rules import answers
+from leaf.agent.rules import answers, doubts
 from leaf.agent.rules.grammar import Grammar, Query
 from leaf.agent.rules.offers import OFFERED, in_table, working
 from leaf.agent.rules.spoken import SAYS_ABOUT, asked_as, in_all, language_of
 from leaf.agent.rules.tables import AskedTable, lookup_sql, read_table
-from leaf.agent.rules.understanding import Meant, compared, drawn_as, readings_of
+from leaf.agent.rules.understanding import (
+    Meant,
+    compared,
+    completed,
+    drawn_as,
+    readings_of,
+    shape_of,
+)
 from leaf.errors import RunError
 from leaf.language.text import mark, n_, speaking, t
 from leaf.readers.locate.where import around
 from leaf.shapes.raw import RawBlock, RawMessage, ToolInput
-from leaf.shapes.results import FileListed, Output, PassageShown
+from leaf.shapes.results import FileListed, Output, PassageShown, TableShown
 
 TABLES_DESCRIBED, LINKS_FOLLOWED, TEXTS_SHOWN = 64, 5, 3
 COLUMNS_DESCRIBED, COLUMNS_SHOWN = 40, 12
@@ -228,6 +235,7 @@ def _from_files(question: str) -> Script:
         return Answer(t("The files cannot be listed: {why}", why=why) if why else t(_NO_FILE))
     pressed = asked_as(_ACROSS, question)
     question = pressed[0] if pressed else question
+    shape = shape_of(question)
     if drawn := drawn_as(question):
         question = drawn
     read = [(f, Grammar(question, AskedTable("", f["handle"], f["name"]))) for f in files]
@@ -256,7 +264,7 @@ def _from_files(question: str) -> Script:
     ]
     found = _decide([Grammar(question, table, values) for table in tables], left)
     if not isinstance(found, Answer):
-        found = yield from _query(*found, drawn=bool(drawn))
+        found = yield from _query(*found, drawn=bool(drawn), shape=shape)
     found = replace(found, text="\n\n".join([found.text, *failed]))
     return (yield from _search(question, texts, found)) if texts and found.refused else found
 
@@ -294,15 +302,34 @@ def _failed(result: Gave) -> str:
     return t("The query did not run: {why}", why=result.get("error"))
 
 
-def _query(table: AskedTable, query: Query, *, drawn: bool = False) -> Script:
+def _query(table: AskedTable, query: Query, *, drawn: bool, shape: str) -> Script:
     sql = answers.sql_of(query, table)
     [result] = yield [("query_tables", {"sql": sql})]
     if "error" in result:
         return Answer(f"{_failed(result)}\n\n```sql\n{sql}\n```")
     found = result["data"]["table"]
-    if (spec := answers.chart_of(query, drawn=drawn)) and len(found["rows"]) > 2:
+    if (spec := answers.chart_of(query, drawn=drawn, shape=shape)) and len(found["rows"]) > 2:
         yield [("make_chart", {"spec": spec, "result_id": found["result_id"]})]
-    return Answer(answers.of_query(query, table, found))
+    said, marked = yield from _doubts(table, query, found)
+    return Answer(answers.of_query(query, table, found, said, marked))
+
+
+def _doubts(
+    table: AskedTable, query: Query, found: TableShown
+) -> Generator[Calls, list[Gave], tuple[list[str], frozenset[str]]]:
+    """What to say of rows that are counted and called a total, and the names to mark."""
+    if not (sql := doubts.rows_sql(query, table)):
+        return [], frozenset()
+    [result] = yield [("query_tables", {"sql": sql})]
+    shown = result["data"].get("table")
+    called = doubts.called_totals(query, table, shown) if shown else []
+    if not called:
+        return [], frozenset()
+    if not doubts.is_single(query):
+        return doubts.said_of_groups(query, called, found)
+    [rest] = yield [("query_tables", {"sql": doubts.rest_sql(query, table, called)})]
+    without = rest["data"].get("table")
+    return doubts.said_of_single(query, called, found, without) if without else [], frozenset()
 
 
 def _compare(one: Meant, other: Meant) -> Script:
@@ -310,7 +337,11 @@ def _compare(one: Meant, other: Meant) -> Script:
     [result] = yield [("query_tables", {"sql": sql})]
     if "error" in result:
         return Answer(f"{_failed(result)}\n\n```sql\n{sql}\n```")
-    return Answer(answers.of_comparison(one, other, result["data"]["table"]))
+    found, said, marked = result["data"]["table"], list[str](), frozenset[str]()
+    for table, query in (one, other):
+        more, names = yield from _doubts(table, query, found)
+        said, marked = [*said, *more], marked | names
+    return Answer(answers.of_comparison(one, other, found, list(dict.fromkeys(said)), marked))
 
 
 def _begin_of(files: Sequence[FileListed]) -> Script:
@@ -318,7 +349,7 @@ def _begin_of(files: Sequence[FileListed]) -> Script:
         ("read_file", {"file": f["handle"], "max_tokens": 250}) for f in files[:TEXTS_SHOWN]
     ]
     parts = (
-        [t("{n} of {all} files are shown; name one to see it.", n=TEXTS_SHOWN, all=len(files))]
+        [t("The first of {n} files are shown; name one to see it.", n=len(files))]
         if len(files) > TEXTS_SHOWN
         else []
     )
@@ -386,6 +417,9 @@ def _unite(tables: Sequence[AskedTable], count: int) -> list[AskedTable]:
                     first,
                     united=alike,
                     rows=0,
+                    doubtful=tuple(
+                        pair for t in tables if t.shape == first.shape for pair in t.doubtful
+                    ),
                     columns=tuple(replace(c, nulls=0) for c in first.columns),
                 )
             ]
@@ -401,8 +435,11 @@ def _decide(grammars: Sequence[Grammar], left: int) -> Answer | tuple[AskedTable
         profiles = "\n\n".join(
             answers.of_profile(g.table, COLUMNS_DESCRIBED) for g in chosen[:OFFERED]
         )
-        return Answer(profiles, working(chosen[0], len(grammars) > 1))
+        tables = [g.table for g in grammars]
+        return Answer(profiles, working(chosen[0], len(grammars) > 1, tables))
     found = readings_of(grammars)
+    if not found and (meant := completed(grammars)):
+        return _ask_back(meant, [g.table for g in grammars], left)
     if len(found) == 1 and (not left or found[0][0].has("T")):
         return found[0][0].table, found[0][1]
     return _ask_back(found, [g.table for g in grammars], left) if found else _refuse(grammars, left)
@@ -416,7 +453,7 @@ def _ask_back(
     count = sum(table.shape == alike for table in tables)
     names = list(dict.fromkeys(answers.in_words(query) for _, query in found))
     united = [t(_ACROSS, query=names[0], n=count)] if count > 1 and several else []
-    asked = [in_table(answers.in_words(query), g.table, several) for g, query in found]
+    asked = [in_table(answers.in_words(query), g.table, several, tables) for g, query in found]
     here = n_(
         "{n} table is here; it does not say which.",
         "{n} tables are here; it does not say which.",
@@ -450,5 +487,7 @@ def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
         also if others else "",
     ]
     return Answer(
-        "\n\n".join(filter(None, parts)), working(grammar, len(grammars) + left > 1), refused=True
+        "\n\n".join(filter(None, parts)),
+        working(grammar, len(grammars) + left > 1, [g.table for g in grammars]),
+        refused=True,
     )

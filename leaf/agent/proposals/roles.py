@@ -67,6 +67,10 @@ _COUNTS = frozenset(("num", "number", "count", "counts", "total", "anzahl", "nom
 """Words of whole numbers that are no classes, however few there are."""
 FEW = 8
 """Most different whole numbers that are taken for classes; each has ten rows at least."""
+_NUMBERED = re.compile(
+    r"(?:col|column|spalte|colonne|columna|field|feld|unnamed|var)?[\W_]*\d+", re.IGNORECASE
+)
+"""Names of columns that have none: those that a reader or another program numbered."""
 _DIGITS = re.compile(r"[\d\s.,:/+-]*")
 DAYS, MONTHS, QUARTERS = 45, 1100, 3700
 """Days up to which single days, months and quarters are the step of time that fits."""
@@ -87,7 +91,7 @@ class Roles:
 
 
 def roles_of(table: AskedTable) -> Roles:
-    columns = [c for c in table.columns if c.name.strip() and len(c.name) <= 60]
+    columns = [c for c in table.columns if _is_named(c)]
     measures = [c for c in columns if _is_measure(table, c)]
     measures.sort(
         key=lambda c: (not c.is_added_up, not {*c.words} & _MONEY, is_rate(c.words), not c.words)
@@ -100,6 +104,13 @@ def roles_of(table: AskedTable) -> Roles:
     names = [c for c in texts if CATEGORIES < c.distinct <= (table.rows - c.nulls) / EACH]
     keys = [c for c in texts if c.distinct == table.rows > 5 and c.nulls == 0]
     return Roles(*map(tuple, (measures, times, categories, names, keys)))
+
+
+def _is_named(c: AskedColumn) -> bool:
+    """Whether a person would know it by its name; a year above its figures is one."""
+    name = c.name.strip()
+    numbered = _NUMBERED.fullmatch(name) and not re.fullmatch(r"(?:19|20)\d\d", name)
+    return bool(name) and not numbered and len(name) <= 60
 
 
 def _varies(table: AskedTable, c: AskedColumn) -> bool:

@@ -46,11 +46,8 @@ def worded(
     """The first way to say it that is read as this query alone, of all `tables` of the chat; None
     where there is none. `named`: it says which table it means, since there are others."""
     alone = [] if named else [""]
-    endings = (
-        [*alone, t("{figure} in {table}", figure="", table=table.title)]
-        if named or len(tables) > 1
-        else alone
-    )
+    named_so = [t("{figure} in {table}", figure="", table=name) for name in table.titles]
+    endings = [*alone, *named_so] if named or len(tables) > 1 else alone
     for said, ending in islice(product(_ways(query, drawn), endings), TRIED):
         question = _sentence(said, ending)
         if len(question) > LONGEST or not question.isprintable():
@@ -62,8 +59,8 @@ def worded(
 
 
 def comparison(one: AskedTable, other: AskedTable, tables: Sequence[AskedTable]) -> Proposal | None:
-    """The main figures of two tables side by side, by a breakdown that both have; None where they
-    have none, or no words for it are read so."""
+    """A figure that two tables have in common side by side, by a breakdown that both have; None
+    where they have none, or no words for it are read so."""
     ours, theirs = roles_of(one), roles_of(other)
     common = [
         (c, d)
@@ -71,22 +68,40 @@ def comparison(one: AskedTable, other: AskedTable, tables: Sequence[AskedTable])
         for d in theirs.categories
         if c.words == d.words and c.type == d.type and set(c.values) & set(d.values)
     ]
-    if not common or not ours.measures or not theirs.measures:
+    measures = _measured(one, other)
+    if not common or not measures:
         return None
     first, second = (
-        Query(figures=(figure_of(roles.measures[0]),), groups=((key, ""),))
-        for roles, key in zip((ours, theirs), common[0], strict=True)
+        Query(figures=(figure_of(measure),), groups=((key, ""),))
+        for measure, key in zip(measures, common[0], strict=True)
     )
-    for say in (_spaced, answers.plain_name, answers.marked_name):
+    ways = product(
+        (_spaced, answers.plain_name, answers.marked_name),
+        zip(one.titles, other.titles, strict=False),
+    )
+    for say, names in ways:
         left, right = (
-            t("{figure} in {table}", figure=_figure(query, say), table=table.title)
-            for table, query in ((one, first), (other, second))
+            t("{figure} in {table}", figure=_figure(query, say), table=name)
+            for name, query in zip(names, (first, second), strict=True)
         )
         question = t(COMPARED, one=left, other=right, group=say(common[0][0]))
         meant = ((one, first), (other, second))
         if len(question) <= LONGEST and compared(question, tables) == meant:
             return Proposal(question, answers.joined_sql(*meant), one.name, 2)
     return None
+
+
+def _measured(one: AskedTable, other: AskedTable) -> tuple[AskedColumn, AskedColumn] | None:
+    """The first measure that both have; of files that are called alike but for their numbers, the
+    first of each. What measures different things is not set side by side."""
+    ours, theirs = roles_of(one).measures, roles_of(other).measures
+    same = ((c, d) for c in ours for d in theirs if c.words == d.words)
+    family = zip(ours[:1], theirs[:1], strict=False) if _stem(one) == _stem(other) else ()
+    return next((*same, *family).__iter__(), None)
+
+
+def _stem(table: AskedTable) -> str:
+    return re.sub(r"[\d\W_]+", " ", table.file_name).strip().casefold()
 
 
 def _least(query: Query, drawn: bool) -> int:

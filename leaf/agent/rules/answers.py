@@ -4,7 +4,7 @@ Every figure and quotation stands in a result; how much was read is said beneath
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from leaf.agent.column_kinds import is_grouped
@@ -58,7 +58,7 @@ def _step(step: str) -> str:
 
 def sql_of(query: Query, table: AskedTable) -> str:
     """One SELECT. Of those that share a rank all are in it."""
-    met = " AND ".join(_condition(*condition) for condition in query.filters)
+    met = " AND ".join(condition(*one) for one in query.filters)
     source = f"{table.source} WHERE {met}" if met else table.source
     if query.kind == "share" and met:
         count = f"count(*) FILTER ({met})"
@@ -109,7 +109,11 @@ def joined_sql(one: tuple[AskedTable, Query], other: tuple[AskedTable, Query]) -
 
 
 def of_comparison(
-    one: tuple[AskedTable, Query], other: tuple[AskedTable, Query], result: TableShown
+    one: tuple[AskedTable, Query],
+    other: tuple[AskedTable, Query],
+    result: TableShown,
+    doubts: Sequence[str] = (),
+    marked: Collection[str] = frozenset(),
 ) -> str:
     """Both figures in one table, and how they were read."""
     said = [
@@ -120,7 +124,7 @@ def of_comparison(
         return t("There is no value for this: both tables are empty.")
     notes = sorted(one[1].said | other[1].said)
     read = t("Read as: {one}, beside {other}.", one=said[0], other=said[1])
-    return "\n\n".join([*notes, _grid(result, result["columns"][:1]), read])
+    return "\n\n".join([*notes, _grid(result, result["columns"][:1], marked), *doubts, read])
 
 
 def _figure(function: str, column: AskedColumn) -> str:
@@ -136,7 +140,8 @@ def _key(column: AskedColumn, grain: str) -> str:
     )
 
 
-def _condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
+def condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
+    """SQL: whether a row meets it."""
     if test == "one of":
         return f"{column.sql} IN ({', '.join(map(literal, values))})"
     sides, texts = [column.sql] * len(values), values
@@ -225,11 +230,20 @@ def cell(value: Any, sql_type: str = "", *, plain: bool = False) -> str:
     return _defused(text.replace("\\", "\\\\").replace("`", "'"))
 
 
-def _grid(result: TableShown, plain: Sequence[str] = ()) -> str:
-    """The first rows and columns of a result, and what is not shown."""
+def _grid(
+    result: TableShown, plain: Sequence[str] = (), marked: Collection[str] = frozenset()
+) -> str:
+    """The first rows and columns of a result, and what is not shown; `marked` are names of rows
+    that a sentence speaks of."""
     names, types = result["columns"][:COLUMNS_SHOWN], result["types"][:COLUMNS_SHOWN]
     shown = [zip(names, types, row, strict=False) for row in result["rows"][:ROWS_SHOWN]]
-    rows = [[cell(value, kind, plain=name in plain) for name, kind, value in row] for row in shown]
+    rows = [
+        [
+            cell(value, kind, plain=name in plain) + " ⚠" * (value in marked)
+            for name, kind, value in row
+        ]
+        for row in shown
+    ]
     hidden = []
     if result["total"] > ROWS_SHOWN:
         hidden.append(n_("first of {n} row", "first of {n} rows", result["total"]))
@@ -244,16 +258,18 @@ def _grid(result: TableShown, plain: Sequence[str] = ()) -> str:
     return markdown_table([cell(name) for name in names], rows, types) + more
 
 
-def chart_of(query: Query, *, drawn: bool = False) -> dict[str, object] | None:
+def chart_of(query: Query, *, drawn: bool = False, shape: str = "") -> dict[str, object] | None:
     """A line, where one figure is asked for by steps of time; where a chart is asked for, bars for
-    all else, the longest first."""
+    all else, the longest first, or the `shape` that is asked for."""
     single = len(query.figures) == 1 and len(query.groups) == 1
     if query.kind != "figures" or not single or not (query.groups[0][1] or drawn):
         return None
     column, step = query.groups[0]
-    return chart_spec(
-        _named(query.figures[0]), _step(step) or column.name, timely=bool(step) or column.is_time
-    )
+    timely = bool(step) or column.is_time
+    spec = chart_spec(_named(query.figures[0]), _step(step) or column.name, timely=timely)
+    if timely and shape == "bar":
+        spec["mark"] = "bar"
+    return spec
 
 
 def chart_spec(figure: str, group: str, *, timely: bool) -> dict[str, object]:
@@ -271,22 +287,23 @@ def chart_spec(figure: str, group: str, *, timely: bool) -> dict[str, object]:
     }
 
 
-def of_query(query: Query, table: AskedTable, result: TableShown) -> str:
+def of_query(
+    query: Query,
+    table: AskedTable,
+    result: TableShown,
+    doubts: Sequence[str] = (),
+    marked: Collection[str] = frozenset(),
+) -> str:
     """The answer to a question that was understood. How its words were taken stands before any
-    figure."""
-    years = [
-        _named(figure)
-        for figure in query.figures
-        if figure[1].kind == "year" and figure[0] != "distinct"
-    ]
-    plain = [*result["columns"][: len(query.groups)], *years]
+    figure, what is doubtful of it right behind."""
+    plain = _plain(query, result)
     grouped = query.groups and not (query.kind == "top" and query.limit == 1)
     if not result["rows"] or (not query.groups and result["rows"][0][0] is None):
         found = t(
             "There is no value for this: no row meets the conditions, or all cells are empty."
         )
     else:
-        found = _grid(result, plain) if grouped else _sentence(query, result, plain)
+        found = _grid(result, plain, marked) if grouped else _sentence(query, result, plain)
     gaps = dict.fromkeys(c for _, c in query.figures if c.nulls and query.kind != "share")
     empty = [
         t(
@@ -300,7 +317,28 @@ def of_query(query: Query, table: AskedTable, result: TableShown) -> str:
     united = n_("{n} table of one shape", "{n} tables of one shape", len(table.united))
     where = united if table.united else f"`{table.name}`"
     read = t("Read as: {query}, in {where}.", query=in_words(query), where=where)
-    return "\n\n".join([*sorted(query.said), found, *empty, read])
+    return "\n\n".join([*sorted(query.said), found, *doubts, *empty, read])
+
+
+def _plain(query: Query, result: TableShown) -> list[str]:
+    """Columns whose numbers are names: groups, and years."""
+    years = [
+        _named(figure)
+        for figure in query.figures
+        if figure[1].kind == "year" and figure[0] != "distinct"
+    ]
+    return [*result["columns"][: len(query.groups)], *years]
+
+
+def in_one_line(query: Query, result: TableShown) -> str:
+    """A result of one row within a sentence: `total revenue **360**`."""
+    if query.kind == "top":
+        return _sentence(query, result, _plain(query, result)).removesuffix(".")
+    names, types, plain = result["columns"], result["types"], _plain(query, result)
+    return ", ".join(
+        f"{name} **{cell(value, kind, plain=name in plain)}**"
+        for name, kind, value in zip(names, types, result["rows"][0], strict=True)
+    )
 
 
 def _sentence(query: Query, result: TableShown, plain: Sequence[str]) -> str:
@@ -369,13 +407,12 @@ def of_passages(head: str, passages: Sequence[PassageShown], notes: Sequence[str
         f"{_quote(p['text'])}\n\n— {cell(p['name'])}, {p['place']} {_citation(p)}".rstrip()
         for p in passages[:QUOTES]
     ]
-    left = len(passages) - QUOTES
     found = n_(
-        "{n} more place was found; it opens with the step above.",
-        "{n} more places were found; they open with the step above.",
-        left,
+        "The first of {n} place are shown; all of them open with the step above.",
+        "The first of {n} places are shown; all of them open with the step above.",
+        len(passages),
     )
-    more = [found] if left > 0 else []
+    more = [found] if len(passages) > QUOTES else []
     return "\n\n".join((head, *quotes, *more, *notes))
 
 

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from leaf.agent.rules.answers import in_words
 from leaf.agent.rules.grammar import ROWS, Grammar, Query
 from leaf.agent.rules.tables import NO_COLUMN, AskedColumn, AskedTable
+from leaf.agent.rules.understanding import understood
 from leaf.language.text import t
 
 OFFERED = 4
 """Questions that are offered."""
 
 
-def in_table(question: str, table: AskedTable, several: bool) -> str:
-    """The question, with the table that it asks where there are several."""
-    return t("{figure} in {table}", figure=question, table=table.title) if several else question
+def in_table(
+    question: str, table: AskedTable, several: bool, tables: Sequence[AskedTable] = ()
+) -> str:
+    """The question, with the table that it asks where there are several: as a person would call it,
+    where that is read as this one of `tables`."""
+    if not several:
+        return question
+    ways = [t("{figure} in {table}", figure=question, table=name) for name in table.titles]
+    meant = (way for way in ways if (read := understood(way, tables)) and read[0] == table)
+    return next(meant, ways[-1])
 
 
-def working(grammar: Grammar, several: bool) -> tuple[str, ...]:
+def working(grammar: Grammar, several: bool, tables: Sequence[AskedTable] = ()) -> tuple[str, ...]:
     """The first offers that are sure to work, without backticks where these are not needed."""
     found: dict[str, None] = {}
     for question in _offers(grammar):
-        ways = [
-            in_table(text, grammar.table, several) for text in (question.replace("`", ""), question)
-        ]
+        ways = (question.replace("`", ""), question)
         plain, marked = (Grammar(way, grammar.table, grammar.found).readings() for way in ways)
         if len(found) < OFFERED and len(marked) == 1:
-            found.setdefault(ways[0] if plain == marked else ways[1])
+            asked = ways[0] if plain == marked else ways[1]
+            found.setdefault(in_table(asked, grammar.table, several, tables))
     return tuple(found)
 
 

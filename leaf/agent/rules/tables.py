@@ -24,6 +24,7 @@ from leaf.agent.column_kinds import (
     word_parts,
 )
 from leaf.files.names import fold
+from leaf.language.text import t
 from leaf.shapes.results import ColumnShown, ProfileShown
 from leaf.tables.sql import literal, quoted
 
@@ -164,21 +165,38 @@ class AskedTable:
     sheet: str = ""
     united: tuple[str, ...] = ()
     """SQL names of tables of the same shape that are read as one."""
+    doubtful: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """SQL name -> rows of the file that are data and may be totals."""
+    without: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """SQL name -> such rows that are not to be read."""
 
     @property
     def source(self) -> str:
         """What to select from."""
-        parts = " UNION ALL BY NAME ".join(f"SELECT * FROM {quoted(name)}" for name in self.united)
-        return f"({parts})" if parts else quoted(self.name)
+        parts = " UNION ALL BY NAME ".join(map(self._rows, self.united or (self.name,)))
+        return f"({parts})" if self.united or self.without else quoted(self.name)
+
+    def _rows(self, name: str) -> str:
+        rows = ", ".join(map(str, dict(self.without).get(name, ())))
+        return f"SELECT * FROM {quoted(name)}" + (f" WHERE _row NOT IN ({rows})" if rows else "")
 
     @property
     def shape(self) -> tuple[tuple[str, str], ...]:
         return tuple((column.name, column.type) for column in self.columns)
 
     @property
+    def titles(self) -> tuple[str, ...]:
+        """What a question calls it, as a person would: its file, and its sheet where it has one;
+        last its own name, which only this table has."""
+        if not self.sheet:
+            return (self.file_name, self.name)
+        sheet = t("{figure} in {table}", figure=self.sheet, table=self.file_name)
+        return (self.file_name, sheet, self.name)
+
+    @property
     def title(self) -> str:
-        """What a question calls it: its file, or its own name where the file has several."""
-        return self.name if self.sheet else self.file_name
+        """What an answer calls it: its file, and its sheet where it has one."""
+        return self.titles[-2]
 
     @property
     def names(self) -> list[tuple[str, ...]]:
@@ -242,6 +260,7 @@ def read_table(profile: ProfileShown, handle: str, file_name: str) -> AskedTable
         for i, c in enumerate(profile["columns"])
     ]
     place = re.match(r"sheet ([^!]+)", str(profile.get("place") or ""))
+    doubtful = tuple(profile.get("doubtful") or ())
     return AskedTable(
         profile["name"],
         handle,
@@ -249,6 +268,7 @@ def read_table(profile: ProfileShown, handle: str, file_name: str) -> AskedTable
         int(profile["rows"]),
         tuple(columns),
         place[1] if place else "",
+        doubtful=((profile["name"], doubtful),) if doubtful else (),
     )
 
 
@@ -271,6 +291,14 @@ def _column(c: ColumnShown, sample: list[Any]) -> AskedColumn:
     )
 
 
+_LOOKUP = "WITH wanted(text) AS (VALUES "
+
+
+def is_lookup(sql: str) -> bool:
+    """Whether a statement only found out what a question's words name."""
+    return sql.startswith(_LOOKUP)
+
+
 def lookup_sql(tables: Sequence[AskedTable], texts: Iterable[str]) -> str:
     """Which text columns hold these texts as whole cells, whatever their case and accents; empty
     where nothing is wanted."""
@@ -283,8 +311,4 @@ def lookup_sql(tables: Sequence[AskedTable], texts: Iterable[str]) -> str:
         for c in t.columns
         if c.type == "VARCHAR"
     ]
-    return (
-        f"WITH wanted(text) AS (VALUES {wanted}) {' UNION ALL '.join(parts)}"
-        if wanted and parts
-        else ""
-    )
+    return f"{_LOOKUP}{wanted}) {' UNION ALL '.join(parts)}" if wanted and parts else ""

@@ -3,10 +3,12 @@ two figures side by side."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from leaf.agent.proposals.roles import roles_of
 from leaf.agent.rules.grammar import Grammar, Query
-from leaf.agent.rules.spoken import asked_as, language_of
+from leaf.agent.rules.spoken import LONGEST, asked_as, language_of
 from leaf.agent.rules.tables import AskedTable
 from leaf.language.text import mark, speaking, t
 
@@ -14,6 +16,22 @@ AS_CHART = mark("Draw {query} as a chart")
 COMPARED = mark("Compare {one} with {other} by {group}")
 Meant = tuple[AskedTable, Query]
 """A query, and of which table."""
+
+
+MEASURES = 4
+"""Columns of figures of which a question may speak that names none."""
+_AS_DRAWN = re.compile(
+    r"""(?P<query>.+?)[\s,]+(?:as|in|als|en|como|sous\sforme\sde)
+    (?:\s(?:an?|einem|eine?|une?|el|la))?\s
+    (?:(?P<kind>bar|column|line|balken|säulen|linien)?[\s-]?(?:chart|graph|plot|diagramm?|grafik)
+    |(?:diagramme|graphique|graphe|courbe|gr[áa]fic[oa]|diagrama)
+    (?:\s(?:en|à|de)\s(?P<shape>barres|bâtons|colonnes|lignes|barras|columnas|l[íi]neas))?)
+    [\s.?!]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DRAW = re.compile(
+    r"(?:please\s|bitte\s)?(?:draw|plot|chart|zeichne|stelle|dessine|trace|dibuja|traza)\s", re.I
+)
 
 
 def readings_of(grammars: Sequence[Grammar]) -> list[tuple[Grammar, Query]]:
@@ -53,9 +71,46 @@ def compared(question: str, tables: Sequence[AskedTable]) -> tuple[Meant, Meant]
     return (one, other) if plain else None
 
 
+def completed(grammars: Sequence[Grammar]) -> list[tuple[Grammar, Query]]:
+    """What a question may mean that says what to compute and not of which column: `the total by
+    region` of a table with a column for each month. Each reading with one column put in."""
+    found: list[tuple[Grammar, Query]] = []
+    for grammar in grammars:
+        for column in roles_of(grammar.table).measures[:MEASURES]:
+            for end in _after_functions(grammar):
+                asked = grammar.question
+                whole = f"{asked[:end]} `{column.name}`{asked[end:]}"
+                read = Grammar(whole, grammar.table, grammar.found).readings()
+                found += [(grammar, query) for query in read if len(read) == 1]
+    return found
+
+
+def _after_functions(grammar: Grammar) -> list[int]:
+    """Where the words end that say what to compute."""
+    ends = {
+        grammar.words[end - 1].end
+        for roles in grammar.roles
+        for end, role, _ in roles
+        if role == "f"
+    }
+    return sorted(ends)
+
+
 def drawn_as(question: str) -> str:
     """What is to be drawn as a chart; empty where a question asks for none."""
+    if len(question) > LONGEST:
+        return ""
+    plain = " ".join(question.split())
+    if behind := _AS_DRAWN.fullmatch(plain):
+        return _DRAW.sub("", behind["query"], count=1) if _DRAW.match(plain) else behind["query"]
     return (asked_as(AS_CHART, question) or [""])[0]
+
+
+def shape_of(question: str) -> str:
+    """`bar` or `line`, where a question asks for a chart of that shape."""
+    found = _AS_DRAWN.fullmatch(" ".join(question[:LONGEST].split()))
+    said = ((found["kind"] or found["shape"] or "") if found else "").casefold()
+    return "" if not said else "line" if said.startswith(("li", "lí")) else "bar"
 
 
 def as_chart(question: str) -> str:

@@ -24,7 +24,7 @@ from leaf.provenance.receipts.evidence import (
 )
 from leaf.provenance.receipts.figures import MONTHS, Figure, figures
 from leaf.provenance.receipts.names import names_a_row
-from leaf.provenance.receipts.words import YEAR, tokens
+from leaf.provenance.receipts.words import YEAR, counted, tokens
 from leaf.shapes.results import Data, Output, ProfileShown, TableShown, tables_of
 
 CELLS = 10_000
@@ -48,6 +48,7 @@ def read(one: Evidence, characters: int = ALL_TEXT) -> EvidenceBook:
         _add_table(book, one, {**drawn, "result_id": chart.get("result_id", "")})
     if profile := data.get("profile"):
         _add_profile(book, one, profile)
+    _add_counts(book, one, data)
     for cover in one.output.get("coverage") or ():
         of = f"{cover['unit']} of {cover['name']}"
         for number in (cover["seen"], cover["total"]):
@@ -67,8 +68,26 @@ def _counted(number: float, one: Evidence, of: str, result_id: str = "", more: s
         one,
         result_id,
         how=of,
-        labels=tokens(f"{of} {more}"),
+        labels=counted(of.partition(" of ")[0]) | tokens(f"{of} {more}"),
     )
+
+
+def _add_counts(book: EvidenceBook, one: Evidence, data: Data) -> None:
+    """How many files and tables a list has, how many passages were found."""
+    if files := data.get("files"):
+        tables = sum(len(file["tables"]) for file in files)
+        texts = sum(not file["tables"] for file in files)
+        book.values += [
+            _counted(len(files), one, "files of the list"),
+            _counted(len(files) - texts, one, "files of the list that hold tables"),
+            _counted(texts, one, "files of the list that hold none"),
+            _counted(tables, one, "tables of the list"),
+        ]
+    if (passages := data.get("passages")) and not data.get("table"):
+        book.values.append(_counted(len(passages), one, "passages of the search"))
+    if profile := data.get("profile"):
+        tables = 1 + len(data.get("others") or ())
+        book.values.append(_counted(tables, one, f"tables of {profile.get('file') or 'the file'}"))
 
 
 def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
@@ -89,7 +108,9 @@ def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
     book.values.append(
         _counted(total, one, f"rows of {result_id or 'the result'}", result_id, " ".join(texts))
     )
-    for scanned in table.get("scanned") or ():
+    scans = table.get("scanned") or ()
+    book.values.append(_counted(len(scans), one, "tables that were read"))
+    for scanned in scans:
         book.values.append(_counted(scanned["rows"], one, f"rows of {scanned['name']}"))
     labels = [_labels(row, columns) for row in rows]
     numbers = _add_cells(book, one, columns, rows, labels, result_id)

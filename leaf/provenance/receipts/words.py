@@ -25,6 +25,19 @@ _FUNCTION_WORDS = (
 )
 _FUNCTION = frozenset(_FUNCTION_WORDS.split())
 """Words that two texts share whatever they speak of."""
+_COUNTED = (
+    "row rows zeile zeilen datensätze ligne lignes fila filas",
+    "column columns spalte spalten colonne colonnes columna columnas",
+    "table tables tabelle tabellen tableau tableaux tabla tablas",
+    "file files datei dateien fichier fichiers archivo archivos",
+    "page pages seite seiten página páginas",
+    "line lines zeile zeilen ligne lignes línea líneas",
+    "slide slides folie folien diapositive diapositives diapositiva diapositivas",
+    "paragraph paragraphs absatz absätze paragraphe paragraphes párrafo párrafos",
+    "passage passages place places stelle stellen textstelle textstellen endroit endroits pasaje "
+    "pasajes lugar lugares",
+)
+"""What tools count, as texts in the four languages call it."""
 _NUMBER = re.compile(r"\d+")
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)+")
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
@@ -45,6 +58,13 @@ def tokens(text: str) -> frozenset[str]:
             *_NUMBER.findall(text),
         )
     )
+
+
+@lru_cache(maxsize=2_048)
+def counted(of: str) -> frozenset[str]:
+    """The words of what was counted, and those that other languages have for it: `rows of r2`."""
+    own = tokens(of)
+    return own.union(*(known for known in map(tokens, _COUNTED) if known & own))
 
 
 def spoken(text: str) -> frozenset[str]:

@@ -389,7 +389,9 @@ class View {
   watch() {
     this.observer.disconnect()
     if (!this.answer) return
-    this.observer.observe(this.root.closest('[data-testid="stElementContainer"]').parentElement, { childList: true })
+    // Taken out of the page already, where it is left while an answer grows.
+    const around = this.root.closest('[data-testid="stElementContainer"]')?.parentElement
+    if (around) this.observer.observe(around, { childList: true })
     const said = this.said()
     if (said) this.observer.observe(said, { childList: true, subtree: true })
     this.watched = said

@@ -1,5 +1,6 @@
 // Where one reads: what grows, comes above or is drawn anew never moves it. Streamlit's own following of the end is not used (the
-// composer stands inside `st.bottom`): it pulls back whoever scrolls while it glides. leaf/ui/reading.py says what the page tells.
+// composer stands inside `st.bottom`): it pulls back whoever scrolls while it glides. leaf/ui/reading.py says what the page tells,
+// reading_kept.js, which stands before it, has what is kept of it.
 
 const PARTS = '[class*="st-key-question-"], [class*="st-key-answer-"]'
 const PIECES = '[data-testid="stElementContainer"], .leaf-live-body > *'
@@ -10,11 +11,11 @@ const COMES = 10_000
 const SENDS = 1500
 const REPEATED = 2000
 const ANEW = 500
+const QUIET = 300
+const HEAD = 60
 
 const UPWARD = new Set(["ArrowUp", "PageUp", "Home"])
 const SAID = '[class*="st-key-said-"]'
-const STEP = '[data-testid="stExpander"], .leaf-step, .leaf-thought'
-const STEPS = '[class*="st-key-steps-"]'
 const KEYS = new Set([...UPWARD, "ArrowDown", "PageDown", "End", " ", "Tab"])
 
 // One of: at the end, which is followed; at one's own question, with the answer growing below it; or anywhere else.
@@ -40,8 +41,9 @@ class Reading {
     this.mode = END
     this.acted = this.touched = -Infinity
     this.expected = null
-    this.sizes = new ResizeObserver(() => this.settle())
-    this.drawn = new MutationObserver(() => this.look())
+    this.sizes = new ResizeObserver(() => (this.moves(), this.settle()))
+    this.drawn = new MutationObserver(() => (this.moves(), this.look()))
+    this.moves()
     this.listen()
     pill.onclick = () => this.toEnd()
     this.look()
@@ -69,7 +71,10 @@ class Reading {
   // The page made the element anew: the reader notices nothing. Later it is another visit, of the same page.
   takeOver(before) {
     this.data = before.data
-    if (before.main !== this.main || (before.ended && performance.now() - before.ended > ANEW)) return
+    if (before.main !== this.main || (before.ended && performance.now() - before.ended > ANEW)) {
+      this.data = { ...before.data, chat: "" }
+      return
+    }
     const { mode, question, until, marks, anchor, reads, news, newest, acted, touched } = before
     Object.assign(this, { mode, question, until, marks, anchor, reads, news, newest, acted, touched, before: this.top })
     this.room = before.ended ? 0 : before.room
@@ -80,6 +85,7 @@ class Reading {
     this.sizes.disconnect()
     this.drawn.disconnect()
     this.hush()
+    this.letGo()
     for (const stop of this.stops) stop()
     if (reading !== this) return
     for (const room of ["--leaf-room", "--leaf-room-above"]) this.main.style.removeProperty(room)
@@ -94,7 +100,7 @@ class Reading {
       this.mode = QUESTION
       this.question = CSS.escape(data.question)
       this.until = performance.now() + COMES
-    } else if (data.target && (data.target !== before.target || data.chat !== before.chat)) {
+    } else if (data.target && (data.target !== before.target || data.chat !== before.chat) && !this.returns(data)) {
       this.mode = QUESTION
       this.question = CSS.escape(data.target)
       this.until = performance.now() + COMES
@@ -102,12 +108,40 @@ class Reading {
     } else if (data.chat !== before.chat) {
       this.mode = END
       this.question = ""
-    } else return
+    } else return this.remember()
     this.anchor = this.reads = null
+    this.letGo()
+    this.moves()
+    this.recall()
     this.main.style.removeProperty("--leaf-room-above")
     this.news = false
     this.newest = ""
     this.settle()
+  }
+
+  // Back or forward to a link that was followed before.
+  returns({ chat, target }) {
+    return performance.now() - popped < COMES && placeIn(chat)?.target === target
+  }
+
+  // Whoever comes back to a chat goes on where they read, unless there is something newer or they were led elsewhere.
+  recall() {
+    const { chat, newest } = this.data
+    const place = this.mode === END && chat ? placeIn(chat) : null
+    this.recalled = Boolean(place && place.newest === newest)
+    if (!this.recalled) return putPlace(chat, null)
+    this.mode = PLACE
+    this.anchor = place
+  }
+
+  // Only while the address is still that of the chat: what is drawn next may stand there already.
+  remember() {
+    const { chat, newest, target } = this.data
+    if (this.recalled || !chat || !isHere(chat)) return
+    const place = this.mode === PLACE ? this.anchor : this.mode === QUESTION && this.below() > NEAR ? this.mark() : null
+    if (this.mode === PLACE && !place) return
+    const { key, part, number, at, head } = place ?? {}
+    putPlace(chat, place && { key, part, number, at, head, newest, target })
   }
 
   // What was typed and sent stands above the composer at once, until the page draws it or gives it back.
@@ -164,8 +198,11 @@ class Reading {
       return this.show()
     }
     this.expected = null
-    if (this.byHand()) {
-      this.acted = performance.now() // it goes on of itself, or the scroll bar is held
+    const still = performance.now() - this.changed > QUIET && !this.awaits
+    if (!still && upward && this.top >= this.most - 1) this.settle() // what is drawn became shorter
+    else if (still || this.byHand()) {
+      // By hand it goes on of itself, or the scroll bar is held; where nothing was drawn it is the browser's search, or what reads aloud.
+      if (this.byHand()) this.acted = performance.now()
       if (this.below() <= NEAR && !upward) this.follow()
       else this.stay()
     } else this.settle()
@@ -174,7 +211,8 @@ class Reading {
 
   follow() {
     this.mode = END
-    this.news = false
+    this.news = this.recalled = false
+    this.remember()
   }
 
   toEnd() {
@@ -185,6 +223,13 @@ class Reading {
   stay(piece) {
     this.mode = PLACE
     this.anchor = this.mark(piece)
+    this.recalled = false
+    this.remember()
+  }
+
+  // Something was drawn, or is.
+  moves() {
+    this.changed = performance.now()
   }
 
   // The part that is read, and the piece of it at the window's top: a piece that is drawn anew is found by its part.
@@ -197,7 +242,7 @@ class Reading {
     const inner = piece ?? [...part.querySelectorAll(PIECES)].find(seen) ?? part
     const at = (element) => element.getBoundingClientRect().top - edge
     const number = piecesOf(part).findIndex((one) => one.contains(inner))
-    return { key: keyOf(part), part: at(part), inner, number, at: at(inner) }
+    return { key: keyOf(part), part: at(part), inner, number, at: at(inner), head: inner.textContent.slice(0, HEAD) }
   }
 
   // Where everything is
@@ -244,9 +289,12 @@ class Reading {
     return this.end - this.floor
   }
 
+  get most() {
+    return this.main.scrollHeight - this.main.clientHeight
+  }
+
   go(top) {
-    const most = this.main.scrollHeight - this.main.clientHeight
-    const wanted = Math.max(0, Math.min(Math.round(top), most))
+    const wanted = Math.max(0, Math.min(Math.round(top), this.most))
     if (Math.abs(wanted - this.top) < 1) return
     this.expected = wanted
     this.main.scrollTop = wanted
@@ -270,16 +318,42 @@ class Reading {
     if (this.ended) return
     this.look()
     this.makeRoom()
-    if (this.mode === QUESTION && this.collapsed()) {
+    if (!this.hold() && this.mode === QUESTION && this.collapsed()) {
       this.mode = PLACE
       this.anchor = this.reads
       this.makeRoomAbove()
     }
-    if (this.mode === END) this.go(this.main.scrollHeight)
+    if (this.mode === END || this.awaits) this.go(this.main.scrollHeight)
     else if (this.mode === PLACE) this.keep()
     else this.atQuestion()
-    if (this.mode === QUESTION) this.reads = this.behindSteps()
+    this.note()
+    if (this.mode === QUESTION) {
+      this.reads = this.behindSteps()
+      if (this.asked) this.remember()
+    }
     this.show()
+  }
+
+  note() {
+    const part = this.main.querySelector(".leaf-live:not([data-over])")?.closest(PARTS)
+    if (part) this.noted = { key: keyOf(part), tops: topsIn(part, piecesOf(part)) }
+  }
+
+  // Also while the page is still drawing what comes of the answer.
+  hold() {
+    const { key, tops, since } = this.noted ?? {}
+    const part = tops && this.main.querySelector(`.${CSS.escape(key)}`)
+    if (!part?.querySelector(STEPS)) return false
+    if (since && performance.now() - since > ANEW) return this.holds
+    this.noted.since ??= performance.now()
+    this.holds = holdIn(part, piecesOf(part), tops)
+    return this.holds
+  }
+
+  letGo() {
+    letGoIn(this.main)
+    this.noted = null
+    this.holds = false
   }
 
   // The first piece behind the steps of an answer that grows, if it is seen: it stays where it is when they become one line.
@@ -290,7 +364,7 @@ class Reading {
     // It grew until now, and is about to be drawn whole.
     if (!part.querySelector(".leaf-live:not([data-over])")) return this.reads?.key === keyOf(part) ? this.reads : null
     const pieces = piecesOf(part)
-    const number = pieces.findLastIndex((one) => one.matches(STEP) || one.querySelector(STEP)) + 1
+    const number = pieces.findLastIndex(isStep) + 1
     const inner = pieces[number]
     const at = (element) => element.getBoundingClientRect().top - this.edge
     if (number < 2 || !inner || at(inner) > this.floor - this.edge) return null
@@ -343,10 +417,26 @@ class Reading {
 
   movedBy(anchor) {
     if (!anchor) return 0
-    const part = this.main.querySelector("." + CSS.escape(anchor.key))
-    const inner = anchor.inner.isConnected ? anchor.inner : part && piecesOf(part)[anchor.number]
+    const part = this.partOf(anchor)
+    const inner = anchor.inner?.isConnected ? anchor.inner : part && this.pieceOf(part, anchor)
     if (!part && !inner) return 0
     return (inner ?? part).getBoundingClientRect().top - this.edge - (inner ? anchor.at : anchor.part)
+  }
+
+  // What was read is not drawn yet.
+  get awaits() {
+    return this.recalled && !this.partOf(this.anchor)
+  }
+
+  partOf(anchor) {
+    return anchor && this.main.querySelector("." + CSS.escape(anchor.key))
+  }
+
+  // In a tab that saw an answer grow it may have other pieces than in one that did not.
+  pieceOf(part, { number, head }) {
+    const pieces = piecesOf(part)
+    const reads = (piece) => head && piece?.textContent.startsWith(head)
+    return reads(pieces[number]) ? pieces[number] : (pieces.find(reads) ?? pieces[number])
   }
 
   // The way back to the end
@@ -371,6 +461,8 @@ class Reading {
 }
 
 let reading = null
+let popped = -Infinity
+window.addEventListener("popstate", () => (popped = performance.now()))
 
 export default function ({ data, parentElement }) {
   const main = document.querySelector("#stMain")

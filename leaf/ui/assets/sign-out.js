@@ -1,7 +1,15 @@
 // Asks for the sign-out by POST and goes where the answer says: to the login provider, or to the front page.
 const form = document.querySelector("form");
 
+// What this tab keeps of chats (reading.js, lost.js) is not for whoever signs in next.
+function forget() {
+  for (const name of Object.keys(sessionStorage)) if (/^leaf-(kept|read)-/.test(name)) sessionStorage.removeItem(name);
+}
+
 async function signOut() {
+  try {
+    forget();
+  } catch {} // this browser keeps nothing
   const answer = await fetch(location.pathname, { method: "POST" });
   location.replace(answer.headers.get("x-leaf-location") || "../");
 }

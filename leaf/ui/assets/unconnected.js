@@ -30,7 +30,7 @@ const show = () => {
   document.body.append(shown)
 }
 
-// A connection that is lost later is Streamlit's to say.
+// A connection that is lost later is said by lost.js.
 const look = async () => {
   if (isConnected()) {
     clearInterval(timer)

@@ -302,7 +302,7 @@ class Encoder:
 
     def _take_wrong_output(self, c: OutputWrong | InputWrong) -> None:
         if known := self._tools.get(c["toolCallId"]):
-            known[0]["state"] = "output-error"
+            known[0]["state"], known[0]["errorText"] = "output-error", c["errorText"]
             self._show_step(c["toolCallId"])
 
     def _show_step(self, call_id: str) -> None:

@@ -1,0 +1,157 @@
+"""Rows that are called a total and that nothing proves to be one: they stay in the data, and an
+answer that counts them says so, with what it would be without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from leaf.agent.rules import answers
+from leaf.agent.rules.grammar import Query
+from leaf.agent.rules.tables import AskedColumn, AskedTable
+from leaf.language.text import n_, t
+from leaf.readers.tabular.labels import label_of
+from leaf.shapes.results import TableShown
+from leaf.tables.sql import literal, quoted
+
+TEXTS = 8
+"""Columns of text, from the left, in which a row is called a total."""
+NAMED = 3
+"""Rows that a sentence names."""
+
+
+@dataclass(frozen=True)
+class CalledTotal:
+    """A row of data that a word calls a total."""
+
+    table: str
+    row: int
+    """Its number in the file."""
+    label: str
+    column: str
+    """Where the word stands."""
+    value: str = ""
+    """The figure that was asked for, as it stands in the row."""
+
+    @property
+    def shown(self) -> str:
+        return f"“{answers.cell(self.label)}”" + (f" ({self.value})" if self.value else "")
+
+
+def rows_sql(query: Query, table: AskedTable) -> str:
+    """Those of the doubtful rows that a query counts; empty for a table without any."""
+    texts = [c for c in table.columns if c.type == "VARCHAR"][:TEXTS]
+    if not texts or not table.doubtful:
+        return ""
+    figure = next((c for _, c in query.figures if c.name), None)
+    cells = [quoted(c.name) for c in [*texts, *([figure] if figure else [])]]
+    met = "".join(f" AND {answers.condition(*condition)}" for condition in _limits(query))
+    return " UNION ALL ".join(
+        f'SELECT {literal(name)} AS "table", _row AS "row", {", ".join(cells)} '
+        f"FROM {quoted(name)} WHERE _row IN ({_listed(rows)}){met}"
+        for name, rows in table.doubtful
+    )
+
+
+def _limits(query: Query) -> Sequence[tuple[AskedColumn, str, tuple[str, ...]]]:
+    """What rows must meet to be counted; a share is of all of them."""
+    return () if query.kind == "share" else query.filters
+
+
+def called_totals(query: Query, table: AskedTable, found: TableShown) -> list[CalledTotal]:
+    """The rows of `rows_sql` that a word calls a total."""
+    texts = [c.name for c in table.columns if c.type == "VARCHAR"][:TEXTS]
+    figure = next((c for _, c in query.figures if c.name), None)
+    called = []
+    for name, number, *cells in found["rows"]:
+        words = zip(texts, cells, strict=False)
+        at = next(((c, x) for c, x in words if isinstance(x, str) and label_of(x)), None)
+        if at is None:
+            continue
+        value = cells[-1] if figure and cells[-1] is not None else ""
+        said = answers.cell(value, found["types"][-1]) if value != "" else ""
+        called.append(CalledTotal(str(name), int(number), at[1], at[0], said))
+    return called
+
+
+def rest_sql(query: Query, table: AskedTable, called: Sequence[CalledTotal]) -> str:
+    """The same query without these rows."""
+    rows: dict[str, list[int]] = {}
+    for one in called:
+        rows.setdefault(one.table, []).append(one.row)
+    return answers.sql_of(query, replace(table, without=tuple(_frozen(rows))))
+
+
+def _frozen(rows: Mapping[str, list[int]]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    yield from ((name, tuple(found)) for name, found in rows.items())
+
+
+def _listed(rows: Sequence[int]) -> str:
+    return ", ".join(map(str, rows))
+
+
+def is_single(query: Query) -> bool:
+    """Whether a query gives one row, which can be told beside another in a sentence."""
+    return not query.groups or (query.kind == "top" and query.limit == 1)
+
+
+def apart(query: Query, called: Sequence[CalledTotal]) -> list[CalledTotal]:
+    """Those that make a group of their own, under the word that calls them a total."""
+    keys = {column.name for column, step in query.groups if not step}
+    return [one for one in called if one.column in keys]
+
+
+def said_of_groups(
+    query: Query, called: Sequence[CalledTotal], shown: TableShown
+) -> tuple[list[str], frozenset[str]]:
+    """Sentences on the rows that a result of several rows counts, and the names under which some
+    of them are shown."""
+    alone = apart(query, called)
+    names = {str(cell) for row in shown["rows"] for cell in row[: len(query.groups)]}
+    marked = [one for one in alone if one.label in names]
+    shared = query.kind == "share"
+    inside = [one for one in called if one not in alone or (shared and one not in marked)]
+    said = [_marked(marked, shared=shared)] if marked else []
+    return said + ([_counted(inside)] if inside else []), frozenset(one.label for one in marked)
+
+
+def _marked(called: Sequence[CalledTotal], *, shared: bool) -> str:
+    said = n_(
+        "⚠ {rows} may be a total of the other rows. Nothing proves it, so it is kept as data.",
+        "⚠ {rows} may be totals of other rows. Nothing proves it, so they are kept as data.",
+        len(called),
+        rows=_names(called),
+    )
+    return f"{said} {t('The shares count it too.')}" if shared else said
+
+
+def _counted(called: Sequence[CalledTotal]) -> str:
+    return n_(
+        "⚠ This counts the row {rows}, which may be a total of other rows.",
+        "⚠ This counts {n} rows that may be totals of other rows: {rows}.",
+        len(called),
+        rows=_names(called),
+    )
+
+
+def _names(called: Sequence[CalledTotal]) -> str:
+    names = list(dict.fromkeys(one.shown for one in called))
+    if len(names) > NAMED:
+        names = [*names[:NAMED], "…"]
+    return ", ".join(names)
+
+
+def said_of_single(
+    query: Query, called: Sequence[CalledTotal], found: TableShown, rest: TableShown
+) -> list[str]:
+    """That a figure counts these rows, and what it is without them; nothing where it is the same."""
+    if found["rows"] == rest["rows"]:
+        return []
+    without = n_(
+        "Without it: {figures}.",
+        "Without them: {figures}.",
+        len(called),
+        figures=answers.in_one_line(query, rest),
+    )
+    return [f"{_counted(called)} {without}"]

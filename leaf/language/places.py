@@ -1,0 +1,66 @@
+"""Places in files, which are kept in English, said in the language of whoever reads them: `rows 4, 7`,
+`sheet Data!A7:F7`. The names of sheets and what readers ask for stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+
+from leaf.language.text import ENGLISH, current, mark, separated, t
+
+LONGEST = 400
+"""Characters; a longer text is no place."""
+UNITS = {
+    "row": (mark("row {at}"), mark("rows {at}")),
+    "line": (mark("line {at}"), mark("lines {at}")),
+    "page": (mark("page {at}"), mark("pages {at}")),
+    "slide": (mark("slide {at}"), mark("slides {at}")),
+    "paragraph": (mark("paragraph {at}"), mark("paragraphs {at}")),
+}
+"""In the singular -> how one and several are named."""
+SHEET = mark("sheet {name}")
+ROWS_OF_SHEET = mark("sheet {name}, {rows}")
+IN = mark(" in {where}")
+WHERE = (
+    mark("this chat"),
+    mark("this file"),
+    mark("this workbook"),
+    mark("the list of packages that may be installed"),
+    mark("those that this chat has installed"),
+)
+"""Where a thing of that name was looked for (`errors.not_found`), beside names."""
+MORE = mark("{places} and {n} more places")
+_UNIT = "|".join(UNITS)
+_NUMBERS = r"\d[\d,]*(?:-\d[\d,]*)?"
+_COUNTED = re.compile(rf"({_UNIT})(s?) ({_NUMBERS}(?:, {_NUMBERS})*)( …)?")
+_MORE = re.compile(r"(.+) and (\d+) more places")
+_ROWS = re.compile(rf"(.+) (rows? {_NUMBERS})")
+_NEXT = re.compile(rf", (?=(?:{_UNIT})s? \d|sheet )")
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+
+
+def place(text: str) -> str:
+    """A place, or several, or ` in this chat`; what is none is said as it is."""
+    if current() == ENGLISH or not text or len(text) > LONGEST:
+        return text
+    if text.startswith(" in "):
+        where = text.removeprefix(" in ")
+        return t(IN, where=t(where) if where in WHERE else where)
+    said = [_place(one) for one in _NEXT.split(text)]
+    return ", ".join(said) if all(said) else text
+
+
+def _place(text: str) -> str:
+    """Empty for what is none."""
+    if found := _MORE.fullmatch(text):
+        places = _place(found[1])
+        return t(MORE, places=places, n=found[2]) if places else ""
+    if text.startswith("sheet "):
+        name = text.removeprefix("sheet ")
+        if rows := _ROWS.fullmatch(name):
+            return t(ROWS_OF_SHEET, name=rows[1], rows=_place(rows[2]))
+        return t(SHEET, name=name)
+    if found := _COUNTED.fullmatch(text):
+        at = _THOUSANDS.sub(lambda figure: separated(figure[0]), found[3]) + (found[4] or "")
+        return t(UNITS[found[1]][bool(found[2])], at=at)
+    return ""

@@ -1,0 +1,52 @@
+// What reading.js keeps: the places of this tab's chats, and the room that steps leave which become one line.
+
+// What is read in each chat of this tab, when that is not its end.
+const READ = "leaf-read-"
+const isHere = (chat) => new URLSearchParams(location.search).get("chat") === chat
+const placeIn = (chat) => {
+  try {
+    return JSON.parse(sessionStorage.getItem(READ + chat))
+  } catch {
+    return null // this browser keeps nothing
+  }
+}
+const putPlace = (chat, place) => {
+  try {
+    if (place) sessionStorage.setItem(READ + chat, JSON.stringify(place))
+    else sessionStorage.removeItem(READ + chat)
+  } catch {}
+}
+
+const STEP = '[data-testid="stExpander"], .leaf-step, .leaf-thought'
+const STEPS = '[class*="st-key-steps-"]'
+const isStep = (piece) => piece.matches(STEP) || piece.querySelector(STEP)
+
+const HELD = 80
+
+// Where the pieces of a growing answer stand in it, up to the first one behind its steps; of steps nothing.
+const topsIn = (part, pieces) => {
+  const end = pieces.findLastIndex(isStep) + 1
+  const from = part.getBoundingClientRect().top
+  return end < 2 ? null : pieces.slice(0, end + 1).map((one) => (isStep(one) ? null : one.getBoundingClientRect().top - from))
+}
+
+// Where few steps have become one line, what they leave stays empty until the next question: nothing that is seen moves. Of many it would
+// be a hole, which is left to whoever keeps the place.
+const holdIn = (part, pieces, tops) => {
+  const from = part.getBoundingClientRect().top
+  let held = 0
+  for (const [number, top] of tops.entries()) {
+    const one = pieces[number]
+    if (top === null || !one?.offsetHeight) continue
+    const had = parseFloat(one.style.marginTop) || 0
+    const wanted = Math.max(0, had + top - (one.getBoundingClientRect().top - from))
+    if (Math.abs(wanted - had) >= 1) one.style.marginTop = `${wanted}px`
+    held += parseFloat(one.style.marginTop) || 0
+  }
+  if (held > HELD) letGoIn(part)
+  return held > 0 && held <= HELD
+}
+
+const letGoIn = (place) => {
+  for (const one of place.querySelectorAll('[class*="st-key-said-"] > [style*="margin-top"]')) one.style.marginTop = ""
+}

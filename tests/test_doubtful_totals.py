@@ -1,0 +1,106 @@
+"""A row that is called a total and that nothing proves to be one: it is counted, and whoever reads the
+figure is told so first, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from leaf.app import Leaf
+from leaf.language.text import speaking
+from leaf.provenance import coverage
+from leaf.sessions.session import Session
+from leaf.shapes.part_values import newest
+from leaf.store.model import Message
+from tests.leaf_kit import add, finished, opened, text_of
+
+SALES = b"region,revenue\nNorth,100\nSouth,120\nEast,80\nWest,60\nTotal,999\n"
+PROVEN = SALES.replace(b"999", b"360")
+
+
+@pytest.fixture
+def leaf(tmp_path: Path) -> Iterator[Leaf]:
+    with opened(tmp_path / "home") as opened_leaf:
+        yield opened_leaf
+
+
+@pytest.fixture
+def session(leaf: Leaf) -> Session:
+    return leaf.session(leaf.local_scope())
+
+
+def ask(session: Session, question: str, content: bytes = SALES) -> Message:
+    file = add(session, "sales.csv", content)
+    return finished(
+        session, session.messages.send(session.chats.create().id, question, [file.id]).id
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "counted", "without"),
+    [
+        ("What is the total revenue?", "**1,359**", "Without it: total revenue **360**"),
+        ("Wie hoch ist die Summe revenue?", "**1.359**", "Ohne sie: Summe revenue **360**"),
+        ("somme de revenue", "**1\u202f359**", "Sans elle : somme de revenue **360**"),
+        ("suma de revenue", "**1.359**", "Sin ella: suma de revenue **360**"),
+        ("average revenue", "**271.80**", "Without it: average revenue **90**"),
+        ("How many rows?", "**5**", "Without it: number of rows **4**"),
+        ("Which region has the highest total revenue?", "**Total**", "Without it: **South**"),
+    ],
+)
+def test_a_figure_that_counts_such_a_row_says_what_it_is_without_it(
+    session: Session, question: str, counted: str, without: str
+) -> None:
+    answer = ask(session, question)
+    text = text_of(answer)
+    assert counted in text
+    assert "“Total”" in text
+    assert without in text
+    receipts = newest(answer.parts, "receipts")
+    assert receipts is not None
+    assert receipts["figures"] == receipts["with"]
+
+
+def test_among_groups_it_stays_and_is_marked_and_named(session: Session) -> None:
+    text = text_of(ask(session, "total revenue by region"))
+    assert "| Total ⚠ | 999 |" in text
+    assert "“Total” (999) may be a total of the other rows" in text
+
+
+@pytest.mark.parametrize("question", ["lowest revenue", "total revenue in North"])
+def test_nothing_is_said_where_the_row_makes_no_difference(session: Session, question: str) -> None:
+    assert "⚠" not in text_of(ask(session, question))
+
+
+def test_a_total_that_is_proven_is_left_out_without_a_word_of_doubt(session: Session) -> None:
+    text = text_of(ask(session, "total revenue", PROVEN))
+    assert "**360**" in text
+    assert "⚠" not in text
+
+
+def test_a_total_that_does_not_add_up_comes_first_in_the_language_of_the_page(
+    session: Session,
+) -> None:
+    covered = coverage.covered_of(ask(session, "total revenue").parts)
+    said = "1 printed total does not add up: 'revenue' in row 6 is 999, its rows give 360"
+    assert coverage.doubts(covered)[0] == said
+    assert coverage.notes(covered) == []
+    with speaking("de"):
+        assert coverage.doubts(covered)[0] == (
+            "1 gedruckte Summe geht nicht auf: „revenue“ in Zeile 6 ist 999, die Zeilen ergeben 360"
+        )
+
+
+def test_counts_that_an_answer_makes_itself_are_traced_in_each_language(session: Session) -> None:
+    many = b"region,revenue\n" + b"".join(b"R%02d,%d\n" % (i, 100 + i) for i in range(27))
+    for question in (
+        "total revenue by region",
+        "Summe revenue nach region",
+        "somme de revenue par region",
+        "suma de revenue por region",
+    ):
+        receipts = newest(ask(session, question, many).parts, "receipts")
+        assert receipts is not None
+        assert receipts["figures"] == receipts["with"] == 16, question

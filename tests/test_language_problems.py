@@ -1,0 +1,188 @@
+"""What errors and notes say, in the language of the page: catalogs that are whole, and sentences that
+are known again, or said in English."""
+
+from __future__ import annotations
+
+import ast
+import string
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docs import catalogs
+from leaf.errors import FAULT, NotFoundError, not_found
+from leaf.language.catalogs import LOCALES
+from leaf.language.places import place
+from leaf.language.problems import CATALOG, LONGEST, SENTENCES, Known, said, told
+from leaf.language.text import speaking
+from tests.problems_kit import ENGLISH, filled, loud, loud_in_german
+
+UI = Path(__file__).resolve().parents[1] / "leaf"
+VALUES = {
+    "a name": "q3 sales.xlsx",
+    "quotes": 'it\'s “so” "now"',
+    "braces": "{n} {name} {{0}} {",
+    "right to left": "\u202eתקציב ‏2024",
+    "lines": "first\nsecond",
+    "marks": "a: b, c; d (e) – f",
+    "nothing": "",
+}
+SENTENCES_OF_LEAF = ("No column 'x' in sales.csv.", "x. Try again. y", "There is none.", FAULT)
+
+
+@pytest.fixture(scope="module")
+def known() -> Known:
+    return Known.of((one, loud(one)) for one in ENGLISH)
+
+
+@pytest.fixture
+def louder(tmp_path: Path) -> Iterator[None]:
+    with loud_in_german(tmp_path):
+        yield
+
+
+KEPT = {
+    "adding.py": "kept with its job",
+    "entrance.py": "for the log",
+    "freshness.py": "kept by a thread, said when it is drawn",
+    "gate.py": "what Streamlit says of a sign-in",
+    "state.py": "for the log, and said when it is refused",
+    "upload_routes.py": "kept with its file",
+}
+"""Where the words of an error stay English at first."""
+
+
+def names(text: str) -> Counter[str]:
+    return Counter(str(name) for _, name, *_ in string.Formatter().parse(text) if name is not None)
+
+
+@pytest.mark.parametrize("code", catalogs.LANGUAGES)
+def test_each_sentence_has_a_translation_with_the_same_values(code: str) -> None:
+    entries = catalogs.entries(LOCALES / code / CATALOG)
+    assert [one for one, _ in entries] == list(ENGLISH)
+    missing = [one for (one, _), entry in entries.items() if not entry.said.get(0)]
+    assert not missing, f"{len(missing)} without a translation"
+    other = [one for (one, _), entry in entries.items() if names(entry.said[0]) != names(one)]
+    assert not other
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+def test_each_sentence_is_known_again_whatever_stands_in_it(known: Known, value: str) -> None:
+    """Or it is said in English, which is rare."""
+    english = []
+    for template in ENGLISH:
+        text, meant = filled(template, value), filled(loud(template), value)
+        found = known.say(text)
+        assert found in (meant, text), template
+        english += [template] if found == text else []
+    assert len(english) <= len(ENGLISH) // 50, english
+
+
+@pytest.mark.parametrize("value", SENTENCES_OF_LEAF)
+def test_a_value_that_is_a_sentence_of_leaf_gives_no_other_sentence(
+    known: Known, value: str
+) -> None:
+    """It may be said in the language as well; nothing is lost, and nothing stands elsewhere."""
+    for template in ENGLISH:
+        text = filled(template, value)
+        assert known.say(text).casefold() == text.casefold(), template
+
+
+def test_a_sentence_that_could_mean_two_things_is_said_in_english() -> None:
+    some = Known.of([("No {what} in {where}.", "{where} hat kein {what}.")])
+    assert some.say("No a in b.") == "b hat kein a."
+    assert some.say("No a in b in c.") == "No a in b in c."
+    two = Known.of([("A {x} b.", "eins {x}"), ("A {y} b.", "zwei {y}")])
+    assert two.say("A 1 b.") == "A 1 b."
+
+
+def test_of_two_sentences_that_fit_the_more_exact_one_is_meant() -> None:
+    some = Known.of([("No {what} here.", "Kein {what}."), ("No {n} rows here.", "Keine {n}.")])
+    assert some.say("No 12 rows here.") == "Keine 12."
+    assert some.say("No twelve rows here.") == "Kein twelve rows."
+
+
+def test_what_is_too_long_or_of_too_many_sentences_is_not_taken_apart(
+    louder: None, known: Known
+) -> None:
+    one = "There is none. "
+    assert known.say(one * SENTENCES) == one.upper() * SENTENCES
+    more = known.say(one * (SENTENCES + 1))
+    assert more.count("none") == SENTENCES + 1
+    with speaking("de"):
+        assert said("There is none.") == "THERE IS NONE."
+        long = filled("No {what} '{name}'.", "x" * LONGEST)
+        assert said(long) == long
+
+
+def test_sentences_in_sentences_are_known_two_deep_and_no_deeper() -> None:
+    some = Known.of([("It failed ({message})", "Es ging nicht ({message})")])
+
+    def deep(often: int, words: str = "It failed") -> str:
+        return f"{words} (" * often + "x" + ")" * often
+
+    assert some.say(deep(2)) == deep(2, "Es ging nicht")
+    found = some.say(deep(300))
+    assert (found.count("Es ging nicht"), found.count("It failed")) == (3, 297)
+
+
+def test_an_error_is_told_as_its_message_and_its_hint(louder: None) -> None:
+    error = not_found("column", "reveneu", ["revenue"], "sales.csv")
+    assert told(error) == str(error)
+    with speaking("de"):
+        assert told(error) == "NO COLUMN 'reveneu' in sales.csv. DID YOU MEAN 'revenue'?"
+        assert told(NotFoundError("There is none.")) == "THERE IS NONE."
+        assert told(ValueError("{} of nobody")) == "{} of nobody"
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("rows 4, 7", "Zeilen 4, 7"),
+        ("row 1,204", "Zeile 1.204"),
+        ("sheet Data!A7:F7", "Blatt Data!A7:F7"),
+        ("sheet rows 5 rows 4-7", "Blatt rows 5, Zeilen 4-7"),
+        ("rows 4, 7 and 3 more places", "Zeilen 4, 7 und 3 weitere Stellen"),
+        ("page 3, sheet A", "Seite 3, Blatt A"),
+        ("page three", "page three"),
+        (" in this chat", " in diesem Chat"),
+        (" in a.csv, this chat", " in a.csv, this chat"),
+        ("00:10:02-00:10:05", "00:10:02-00:10:05"),
+        ("", ""),
+        ("row 1, " * 100, "row 1, " * 100),
+    ],
+)
+def test_places_are_said_in_the_language_and_names_stay(english: str, german: str) -> None:
+    assert place(english) == english
+    with speaking("de"):
+        assert place(english) == german
+
+
+def raw(handler: ast.ExceptHandler) -> bool:
+    """Whether it draws an error, or keeps it to be drawn, in its own words, which are English."""
+    bare = {handler.name, f"str({handler.name})", f"{handler.name}.message"}
+    for node in ast.walk(handler):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            if called == f"str({handler.name})" or called.startswith(("st.", "toast", "markdown.")):
+                held = [*node.args, *(word.value for word in node.keywords)]
+            else:
+                held = [word.value for word in node.keywords] if called == "t" else []
+        elif isinstance(node, ast.Assign | ast.FormattedValue):
+            held = [node.value]
+        else:
+            continue
+        if bare & {ast.unparse(one) for one in held}:
+            return True
+    return False
+
+
+def test_no_page_shows_the_words_of_an_error_without_saying_them_in_its_language() -> None:
+    found = set()
+    for path in [*(UI / "ui").rglob("*.py"), *(UI / "pages").glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ExceptHandler) and node.name and raw(node):
+                found.add(path.name)
+    assert found == set(KEPT)
