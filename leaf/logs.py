@@ -97,11 +97,19 @@ def _kind(error: BaseException) -> str:
 
 
 def _record_without_words(*given: Any, **more: Any) -> logging.LogRecord:
-    """A record whose error every formatter tells as `trace` does, those of libraries, too."""
+    """A record whose error every formatter tells as `trace` does, those of libraries, too, and an
+    error within its message as `reason` does. What a store for files says stays: it names bytes."""
     record = logging.LogRecord(*given, **more)
+    if isinstance(record.args, tuple):
+        record.args = tuple(_without_words(one) for one in record.args)
     if record.exc_info and record.exc_info[1] is not None:
         record.exc_text = trace(record.exc_info[1])
     return record
+
+
+def _without_words(value: object) -> object:
+    told = isinstance(value, BaseException) and not isinstance(value, StorageError)
+    return reason(value) if told and isinstance(value, BaseException) else value
 
 
 class LogWriter(logging.StreamHandler[TextIO]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -107,9 +108,7 @@ def build(settings: Settings) -> Leaf:
         python,
     )
 
-    def close() -> None:
-        _close(house, pool, titles, tidying, signing)
-
+    close = partial(_close, house, pool, titles, tidying, signing)
     return Leaf(house, close, prepare=connections.prepare)
 
 

@@ -19,6 +19,7 @@ from leaf.store.prompts import PromptDraft
 
 IDS = {
     "chat_id": "chat",
+    "chat_ids": "chat",
     "target": "chat",
     "message_id": "message",
     "head": "message",
@@ -56,7 +57,7 @@ IDS = {
     "query": "words, or what came back from Google",
 }
 """Parameters that name something of somebody's, and what."""
-SEVERAL = {"file_ids": "file_id", "files": "file", "refs": "ref"}
+SEVERAL = {"file_ids": "file_id", "chat_ids": "chat_id", "files": "file", "refs": "ref"}
 ALIASES = {"target": "chat_id", "head": "message_id", "person": "user_id", "subject": "user_id"}
 NOBODYS = """
 language model draft text title limit last first form name stream context shared on_progress on_member
@@ -133,6 +134,9 @@ NOTHING_OF_DRIVE = {"refs": Literally(()), "folders": Literally(())}
 METHODS: Mapping[str, Entry] = {
     "chats.list": own(),
     "chats.find": gone(uses={"query": Literally("harvest")}, owner="any", mixed="own"),
+    "chats.passages": Entry(
+        "empty", owner="any", uses={"query": Literally("harvest")}, mixed="own"
+    ),
     "chats.create": own(),
     "chats.get": gone(),
     "chats.rename": gone(owner="change"),

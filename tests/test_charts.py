@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.language.text import speaking
+from leaf.tables import drawing
+from leaf.tables.chart_look import readable
 from leaf.tables.charts import check, with_types
 
 COLUMNS = ["region", "revenue", "order.date", "a b", "items[0]"]
@@ -262,3 +266,50 @@ def test_amounts_and_dates_are_drawn_as_such_where_a_spec_does_not_say(
     given = check({"mark": "bar", "encoding": encoding}, list(columns))
     found = with_types(given, columns)["encoding"]
     assert {channel: at["type"] for channel, at in found.items() if "type" in at} == types
+
+
+MANY = [[f"Region number {i}", 1234.5 * i] for i in range(1, 31)]
+ACROSS: dict[str, Any] = {
+    "mark": "bar",
+    "height": 150,
+    "encoding": {
+        "x": {"field": "revenue", "type": "quantitative"},
+        "y": {"field": "region", "type": "nominal"},
+    },
+}
+
+
+def test_bars_that_lie_have_room_for_their_labels_wherever_they_are_drawn() -> None:
+    names = ["region", "revenue"]
+    assert "height" not in readable(ACROSS, names, MANY)
+    assert readable(ACROSS, names, MANY[:5])["height"] == 150
+    assert drawing.whole(ACROSS, names, MANY)["height"] >= 30 * 18
+    assert readable(ACROSS, names, MANY)["config"]["axisDiscrete"] == {"labelFlush": False}
+
+
+@pytest.mark.parametrize(
+    ("language", "figure", "month"),
+    [("en", "40,000", "March"), ("de", "40.000", "März"), ("fr", "40\u202f000", "mars")],
+)
+def test_charts_count_and_date_as_their_reader_does(
+    language: str, figure: str, month: str, tmp_path: Path
+) -> None:
+    rows = [["2025-03-01", 40_000], ["2025-04-01", 8_000]]
+    spec = {
+        "mark": "line",
+        "encoding": {
+            "x": {"field": "day", "type": "temporal", "axis": {"format": "%B"}},
+            "y": {"field": "revenue", "type": "quantitative"},
+        },
+    }
+    with speaking(language):
+        drawing.draw(drawing.whole(spec, ["day", "revenue"], rows), "svg", str(tmp_path))
+    drawn = (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert figure in drawn
+    assert month in drawn
+
+
+def test_what_a_chart_says_of_its_own_look_holds() -> None:
+    spec = {**ACROSS, "config": {"locale": {"number": {"decimal": "x"}}}}
+    with speaking("de"):
+        assert readable(spec, ["region"], [])["config"]["locale"] == spec["config"]["locale"]

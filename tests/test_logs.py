@@ -103,3 +103,13 @@ def test_whoever_asks_for_words_gets_them() -> None:
         except KeyError:
             logging.getLogger("leaf").exception("It failed")
     assert f"KeyError: '{PLANTED}'" in log.getvalue()
+
+
+def test_an_error_within_a_message_is_told_without_its_words() -> None:
+    with written() as log:
+        logging.getLogger("leaf").warning("not kept: %s", NotFoundError(f"No column '{PLANTED}'."))
+        logging.getLogger("leaf").warning("waits: %s", StoreError("The database is away."))
+        logging.getLogger("leaf").warning("%d of %s", 3, "it")
+    assert PLANTED not in log.getvalue()
+    for told in ("not kept: NotFoundError", "waits: The database is away.", "3 of it"):
+        assert told in log.getvalue()

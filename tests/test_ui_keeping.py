@@ -39,7 +39,7 @@ def test_deleted_chats_and_files_come_back_or_go_for_good_after_a_question(leaf:
     assert "What chats answered from it stays" in words_of(page)
     session.chats.purge(chats[1])
     session.files.purge(file_id)
-    assert "stand here until" in words_of(open_page("settings"))
+    assert "are kept in this list until" in words_of(open_page("settings"))
 
 
 def test_the_log_is_shown_by_kind_a_few_lines_at_a_time(leaf: Leaf) -> None:  # noqa: F811

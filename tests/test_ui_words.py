@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from leaf.language.text import speaking
 from leaf.runs.records import Load
 from leaf.runs.waiting import QueuePlace
 from leaf.store.edited_steps import EditedStep
@@ -107,6 +108,15 @@ def test_usage_says_what_inlining_would_have_cost() -> None:
     assert words.usage({}) == []
     assert words.taken(data) == "3 s · $0.0041"
     assert words.taken({}) == ""
+
+
+def test_money_is_written_as_the_language_writes_figures() -> None:
+    with speaking("de"):
+        assert [words.money(sum_) for sum_ in (1234.5, 0, 0.0041)] == [
+            "$1.234,50",
+            "$0,00",
+            "$0,0041",
+        ]
 
 
 def step(name: str, state: str = "output-available") -> Any:

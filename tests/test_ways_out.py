@@ -27,7 +27,7 @@ CALLED = re.compile(r"\bown\.(\w+\.\w+)\(")
 NO_FILES = frozenset(
     {"chats.create", "chats.list", "drive.changes", "files.get", "files.list"}
     | {"gone.rstrip", "messages.get", "messages.watch", "projects.list", "prompts.list"}
-    | {"boards.get", "chats.get", "edits.get", "files.path", "team.language"}
+    | {"boards.get", "chats.get", "edits.get", "files.path", "files.suggestions", "team.language"}
 )
 """What pages call so and give nobody."""
 

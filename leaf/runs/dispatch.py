@@ -216,6 +216,6 @@ def _shown(kept: KeptStep) -> Sequence[Chunk]:
     try:
         step = parse_step(kept.name, kept.value)
     except RunError as e:
-        logger.warning("step %s: %s", kept.name, e.message)
+        logger.warning("step %s: %s", kept.name, e)
         return ()
     return step.shown if step else ()

@@ -61,7 +61,7 @@ class Elsewhere:
             if not follower.hear(told(line)[1]):
                 self._engine.wake_readers(message_id)
         except RunError as e:
-            logger.warning("run %s: %s", message_id, e.message)
+            logger.warning("run %s: %s", message_id, e)
 
     def _follow(self, run: Run, follower: Follower) -> None:
         try:

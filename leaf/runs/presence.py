@@ -92,7 +92,7 @@ class Presence:
         try:
             self._db.tell(lines)
         except LeafError as e:
-            logger.info("others were not told of a stream: %s", e.message)
+            logger.info("others were not told of a stream: %s", e)
 
     def wake(self) -> None:
         """Have it look now."""

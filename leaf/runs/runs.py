@@ -210,7 +210,7 @@ class Runs:
                 leases.unscoped_seize(self._db, found, self._dispatcher.holder)
                 self._dispatcher.end(found, "stopped", elsewhere=True)
         except LeafError as e:
-            logger.warning("run %s was not stopped: %s", message_id, e.message)
+            logger.warning("run %s was not stopped: %s", message_id, e)
 
     def withdraw(self, scope: Scope, message_id: str) -> Message:
         """Take a question that waits out of its chat again. Returns it. Raises InvalidInputError
@@ -274,7 +274,7 @@ class Runs:
         try:
             act(self._db, self._engine.process_id)
         except LeafError as e:
-            logger.warning("other processes were not told of the end: %s", e.message)
+            logger.warning("other processes were not told of the end: %s", e)
 
     # For the operator
 
@@ -464,7 +464,7 @@ def _step_of(kept: KeptStep) -> ModelStep | ToolStep | CitationStep | None:
     try:
         return parse_step(kept.name, kept.value)
     except RunError as e:
-        logger.warning("step %s: %s", kept.name, e.message)
+        logger.warning("step %s: %s", kept.name, e)
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,8 @@ from leaf import __version__
 from leaf.provenance.receipts.documents import of_messages
 from leaf.sessions import drawing
 from leaf.sessions.house import Part
-from leaf.store import audit, chats, messages, participants
+from leaf.store import audit, chats, found, messages, participants
+from leaf.store.found import FoundPassage
 from leaf.store.model import Chat, Participant, Thread
 
 if TYPE_CHECKING:
@@ -31,6 +33,11 @@ class Chats(Part):
     def list(self, query: str = "", limit: int = 50) -> ChatList:
         """Newest first; with `query`, those whose title or messages hold it."""
         return chats.list_chats(self._db, self._scope, query=query, limit=limit)
+
+    def passages(self, chat_ids: Sequence[str], query: str) -> dict[str, FoundPassage]:
+        """Chat id -> what is said around the words of a search, in chats whose messages hold
+        them."""
+        return found.passages(self._db, self._scope, chat_ids, query)
 
     def find(self, chat_id: str, query: str) -> str:
         """The newest message that is shown of a chat and holds most of these words; empty if none

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice, zip_longest
 
 from leaf.agent.proposals.ideas import Rested, first_ideas, next_ideas, rested_on
@@ -35,6 +35,8 @@ FILES = 6
 """Files whose tables are looked at."""
 TABLES = 8
 """Tables that are looked at; where a chat has more, each question names its own."""
+COLUMNS = 200
+"""Columns of a table that are looked at: the first that have more than one value."""
 RUN = 6
 """Statements of one table that are run at most."""
 HEADINGS = 8
@@ -75,7 +77,7 @@ class _Known:
         ][:FILES]
         found = house.tables.of(scope, small).tables if small else ()
         tables = tuple(t for t in found if t.rows and t.columns)[:TABLES]
-        asked = tuple(asked_table(house, scope, table) for table in tables)
+        asked = tuple(_telling(asked_table(house, scope, table)) for table in tables)
         return _Known(tables, asked, more=len(tables) < len(found) or len(small) < len(sound))
 
     @property
@@ -94,6 +96,15 @@ def asked_table(house: House, scope: Scope, table: Table) -> AskedTable:
     """As the rules see it. Raises SandboxError."""
     profile = profile_json(table, house.tables.profiles.describe(scope, table))
     return read_table(profile, table.handle, table.file_name)
+
+
+def _telling(table: AskedTable) -> AskedTable:
+    """With as many columns as questions are made of: pairs of thousands take minutes."""
+    if len(table.columns) <= COLUMNS:
+        return table
+    first = sorted(table.columns, key=lambda column: column.distinct < 2)[:COLUMNS]
+    names = {column.name for column in first}
+    return replace(table, columns=tuple(c for c in table.columns if c.name in names))
 
 
 def beginnings(house: House, scope: Scope, files: Sequence[File]) -> list[Suggested]:

@@ -17,21 +17,19 @@ def unscoped_read(db: Database, name: str) -> str:
 
 def unscoped_write(db: Database, name: str, value: str) -> None:
     """In the place of what was chosen before; all processes hear of it."""
-    with db.transaction() as tx:
-        tx.concerns([EVERYWHERE])
-        tx.execute(
-            "INSERT INTO installation (name, value, updated_at) VALUES (:name, :value, :at) "
-            "ON CONFLICT (name) DO UPDATE SET value = :value, updated_at = :at",
-            {"name": name, "value": value, "at": now()},
-        )
+    _put(db, name, value, "DO UPDATE SET value = :value, updated_at = :at")
 
 
 def unscoped_adopt(db: Database, name: str, value: str) -> None:
     """The same, unless something was chosen."""
+    _put(db, name, value, "DO NOTHING")
+
+
+def _put(db: Database, name: str, value: str, known: str) -> None:
     with db.transaction() as tx:
         tx.concerns([EVERYWHERE])
         tx.execute(
             "INSERT INTO installation (name, value, updated_at) VALUES (:name, :value, :at) "
-            "ON CONFLICT (name) DO NOTHING",
+            f"ON CONFLICT (name) {known}",
             {"name": name, "value": value, "at": now()},
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import InvalidInputError
-from leaf.tables import fonts
+from leaf.tables import chart_look, fonts
 
 Json = dict[str, Any]
 
@@ -35,7 +35,8 @@ COLOURS = [
 
 def whole(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Json:
     """A spec with its rows, size and colours in it, which any reader of Vega-Lite draws."""
-    sized = {"height": HEIGHT, **spec}
+    shown = chart_look.readable(spec, columns, rows)
+    sized = {"height": max(HEIGHT, chart_look.least_height(spec, columns, rows)), **shown}
     if sized.get("width") == "container":
         sized["width"] = WIDTH
     look = {

@@ -24,7 +24,11 @@ def draw() -> None:
     """Chats and files that were deleted and can be restored."""
     chats, files = session().chats.deleted(SHOWN + 1), session().files.deleted(SHOWN + 1)
     if not chats and not files:
-        st.caption(t("Chats and files that you delete stand here until they are deleted for good."))
+        st.caption(
+            t(
+                "Chats and files that you delete are kept in this list until they are deleted for good."
+            )
+        )
         return
     st.caption(t("Deleted chats and files can be restored until they are deleted for good."))
     with st.container(key="deleted", gap=None):
@@ -47,7 +51,7 @@ def draw() -> None:
                 partial(_ask_file, file.id, file.name),
             )
     if len(chats) > SHOWN or len(files) > SHOWN:
-        st.caption(t("Older ones stand here once these are restored or gone."))
+        st.caption(t("Older ones follow once these are restored or gone."))
 
 
 def _draw(

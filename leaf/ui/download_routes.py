@@ -104,6 +104,7 @@ class DownloadRoutes:
                 return _nothing(language)
             try:
                 own, language = await to_thread.run_sync(self._entered, request, language)
+                request.state.language = language
                 return await handler(request, own)
             except LeafError as e:
                 return _refused(e, language)
@@ -137,7 +138,13 @@ class DownloadRoutes:
             if request.method == "HEAD":  # nothing is made, or written down, that nobody takes
                 return Response(status_code=405, headers={"allow": "GET"})
             room = await to_thread.run_sync(self._rooms().enter, own.scope.user_id)
-            asked = Asked(own, request.path_params, request.query_params, into=room.path)
+            asked = Asked(
+                own,
+                request.path_params,
+                request.query_params,
+                into=room.path,
+                language=request.state.language,
+            )
             try:
                 taken = await to_thread.run_sync(take, asked, limiter=self._limiter())
                 return await to_thread.run_sync(Streamed, taken, room)

@@ -8,6 +8,7 @@ Code fences are cut out before, by `blocks`, and drawn as code.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
@@ -68,6 +69,21 @@ def label(text: str, longest: int = 80) -> str:
     """`literal` on one line and not too long, for buttons and headings. An address in it does not
     become a link."""
     return literal(_ADDRESS.sub(r"\g<0>" + JOINER, cut(text, longest)))
+
+
+def found(text: str, words: Sequence[str]) -> str:
+    """A passage on one line, with the words that were searched for marked. An address in it does
+    not become a link."""
+    line = _ADDRESS.sub(r"\g<0>" + JOINER, " ".join(text.split()))
+    wanted = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    spans = [hit.span() for hit in re.finditer(wanted, line, re.IGNORECASE)] if wanted else []
+    return marked(line, spans)
+
+
+def right_to_left(text: str) -> bool:
+    """Whether a text is read from the right: its first letter says so, as browsers have it."""
+    turns = (unicodedata.bidirectional(one) for one in text)
+    return next((turn for turn in turns if turn in ("L", "R", "AL")), "L") != "L"
 
 
 def _outside_code(text: str) -> str:

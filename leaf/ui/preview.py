@@ -209,7 +209,8 @@ def _say_sought(sought: Sought, wanted: dict[str, Any], preview: Preview) -> Non
         where = t("The quoted words are on this page, but not drawn as text that can be marked.")
     if sought.found.moved and wanted["place"]:
         where += t(
-            " They were cited from {place}, and stand here.", place=places.place(wanted["place"])
+            " They were cited from {place} and are found in this place.",
+            place=places.place(wanted["place"]),
         )
     st.caption(f":material/ink_highlighter: {markdown.label(where, 200)}")
 

@@ -169,13 +169,15 @@ def _draw_files(project: Project) -> None:
             "Each new chat here has these from the start; nothing of them is read until it is needed."
         )
         if found
-        else t("None. Files that stand here are in each new chat from the start.")
+        else t("None. Files that you add to the project are in each new chat from the start.")
     )
     with st.container(gap=None, key="project-files"):
         for file in found:
             _draw_file(project, file)
-    if project.own:
-        _draw_add(project, {file.id for file in found})
+    if project.own and st.button(
+        t("Add files"), key="project-add-files", icon=":material/attach_file:"
+    ):
+        _ask_files(project, {file.id for file in found})
 
 
 def _draw_file(project: Project, file: File) -> None:
@@ -200,31 +202,6 @@ def _draw_file(project: Project, file: File) -> None:
             "close",
         ):
             then_redraw(session().projects.remove_file, project.id, file.id)
-
-
-def _draw_add(project: Project, there: set[str]) -> None:
-    """The list is read only while the menu is open."""
-    menu = st.popover(
-        t("Add files"), icon=":material/attach_file:", key="project-add-files", on_change="rerun"
-    )
-    if not menu.open:
-        return
-    with menu:
-        names = {
-            file.id: f"{file.name} · {words.counts(file.outline) or words.size(file.size)}"
-            for file in session().files.list()[:LIBRARY_SHOWN]
-            if file.id not in there and file.source != "generated"
-        }
-        picked = st.multiselect(
-            t("From your files"),
-            list(names),
-            format_func=lambda i: names[i],
-            key=f"project-files-chosen-{len(there)}",
-            placeholder=t("Choose files"),
-        )
-        st.caption(t("New files are added on the *Files* page."))
-        if st.button(t("Add"), key="project-add-do", type="primary", disabled=not picked):
-            then_redraw(session().projects.add_files, project.id, picked)
 
 
 # --- people
@@ -289,6 +266,26 @@ def _leave(project: Project, me: str) -> None:
 
 
 # --- dialogs
+
+
+@dialog("Add files")
+def _ask_files(project: Project, there: set[str]) -> None:
+    """A dialog, not a menu: on a telephone a menu at the end of the page has no room to open."""
+    names = {
+        file.id: f"{file.name} · {words.counts(file.outline) or words.size(file.size)}"
+        for file in session().files.list()[:LIBRARY_SHOWN]
+        if file.id not in there and file.source != "generated"
+    }
+    picked = st.multiselect(
+        t("From your files"),
+        list(names),
+        format_func=lambda i: names[i],
+        key=f"project-files-chosen-{len(there)}",
+        placeholder=t("Choose files"),
+    )
+    st.caption(t("New files are added on the *Files* page."))
+    if st.button(t("Add"), key="project-add-do", type="primary", disabled=not picked):
+        then_redraw(session().projects.add_files, project.id, picked)
 
 
 @dialog("Rename project")

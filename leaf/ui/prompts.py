@@ -130,7 +130,7 @@ def draw_settings() -> None:
     if not found:
         st.caption(
             t(
-                "Questions that you save stand here. **Save as prompt** is beside each "
+                "Questions that you save are listed on this page. **Save as prompt** is beside each "
                 "question of a chat; **Prompts**, below the composer, puts one in."
             )
         )

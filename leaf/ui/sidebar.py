@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.language.problems import told
 from leaf.language.text import mark, t
+from leaf.store.found import FoundPassage
 from leaf.store.model import Chat
 from leaf.ui import (
     account,
@@ -31,6 +33,16 @@ if TYPE_CHECKING:
 
 CHATS_SHOWN = 40
 UNTITLED = mark("New chat")
+
+
+@dataclass(frozen=True)
+class Found:
+    """How a chat came into the list."""
+
+    query: str = ""
+    """Empty where nothing is searched for."""
+    passage: FoundPassage | None = None
+    """Where its messages hold the words."""
 
 
 def draw(
@@ -59,6 +71,7 @@ def draw(
     _draw_undo()
     shown = CHATS_SHOWN * st.session_state.get("chat-pages", 1)
     chats = session().chats.list(query=query or "", limit=shown + 1)
+    said = session().chats.passages([c.id for c in chats[:shown]], query) if query else {}
     with st.container(key="chats", gap="xxsmall"):
         today = datetime.now().astimezone().date()
         for day, group in groupby(
@@ -66,9 +79,10 @@ def draw(
         ):
             st.caption(day)
             for chat in group:
-                _draw_chat(chat, chat_page, chat.id == active_chat_id, query or "")
+                found = Found(query or "", said.get(chat.id))
+                _draw_chat(chat, chat_page, chat.id == active_chat_id, found)
         if not chats:
-            st.caption(t("No chat holds these words.") if query else t("Chats will stand here."))
+            st.caption(t("No chat holds these words.") if query else t("No chats yet"))
         if len(chats) > shown and st.button(t("Show more"), type="tertiary", key="more-chats"):
             st.session_state["chat-pages"] = st.session_state.get("chat-pages", 1) + 1
             st.rerun()
@@ -85,8 +99,9 @@ def open_chat(chat_page: StreamlitPage, chat_id: str, query: str = "") -> None:
     st.switch_page(chat_page, query_params=wanted | ({"message": message_id} if message_id else {}))
 
 
-def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, query: str) -> None:
-    row = f"chat-row-{'active-' if active else ''}{chat.id}"
+def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found) -> None:
+    turned = "rtl-" if markdown.right_to_left(chat.title) else ""
+    row = f"chat-row-{'active-' if active else ''}{turned}{chat.id}"
     title = markdown.label(chat.title or t(UNTITLED), 60)
     running = chat.id in session().chats.running()
     with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
@@ -99,12 +114,15 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, query: str) -
             icon="spinner" if running else ":material/group:" if chat.shared else None,
             help=t("Being answered") if running else t("Shared chat") if chat.shared else None,
         ):
-            open_chat(chat_page, chat.id, query)
+            open_chat(chat_page, chat.id, found.query)
         chosen = icon_menu(
             t("Rename, export or delete this chat"),
             ["Rename", "Export", projects.MOVE, "Delete"],
             key=f"menu-{chat.id}",
         )
+    if found.passage:
+        with st.container(key=f"found-{chat.id}"):
+            st.caption(markdown.found(found.passage.text, found.query.split()))
     if chosen == "Rename":
         rename(chat.id, chat.title)
     elif chosen == "Export":

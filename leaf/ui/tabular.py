@@ -15,6 +15,7 @@ from leaf.agent.column_kinds import is_grouped
 from leaf.language.text import in_digits, separated, t
 from leaf.readers.base import KIND, ROW
 from leaf.shapes.results import ChartShown
+from leaf.tables.chart_look import readable
 
 ROW_HEIGHT = 32
 ROWS_TALL = 12
@@ -181,9 +182,9 @@ def chart(part: ChartShown, key: str, alt: str = "") -> None:
     import pandas as pd
 
     frame = pd.DataFrame([list(row) for row in part["rows"]], columns=unique(part["columns"]))
-    spec = without_sources(part["spec"])
+    spec = readable(without_sources(part["spec"]), part["columns"], part["rows"])
     if len(frame) <= LEVEL_LABELS:
-        spec = {**spec, "config": {"axisX": {"labelAngle": 0}, **spec.get("config", {})}}
+        spec["config"] = {"axisX": {"labelAngle": 0}, **spec["config"]}
     title = spec.get("title")
     alt = alt or (
         title

@@ -11,7 +11,7 @@ from typing import cast, get_args
 
 from leaf.budgets.periods import Range
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.language.text import mark
+from leaf.language.text import ENGLISH, mark, speaking
 from leaf.readers.media_types import OTHER, PLAYED, media_type_of
 from leaf.runs.edited import part_of
 from leaf.sessions.boards import BoardForm
@@ -58,6 +58,8 @@ class Asked:
     """Whether it goes on with what was written down when it began."""
     into: Path = Path()
     """Where a file is made."""
+    language: str = ENGLISH
+    """Of whoever asks."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,10 @@ def _drawn(asked: Asked, chat_id: str, part: ToolPart | None) -> Taken:
     spec, columns = chart["spec"], chart["columns"]
     if wanted != Choice():
         spec = reshaped(spec, columns, chart.get("types") or (), wanted)
-    data = asked.own.results.draw(chat_id, spec, columns, chart["rows"], cast("ChartForm", form))
+    with speaking(asked.language):
+        data = asked.own.results.draw(
+            chat_id, spec, columns, chart["rows"], cast("ChartForm", form)
+        )
     title = spec.get("title")
     said = title.get("text", "") if isinstance(title, Mapping) else title
     return _made(_put(asked, data), words.file_name(str(said or "chart")), form)

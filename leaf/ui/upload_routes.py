@@ -245,7 +245,7 @@ def _fail(own: Session, job_id: str, position: int, problem: str) -> None:
     try:
         own.jobs.fail(job_id, position, problem)
     except LeafError as e:  # its job was put away meanwhile, or the store is closed
-        logger.info("What became of an upload was not kept: %s", e.message)
+        logger.info("What became of an upload was not kept: %s", e)
 
 
 def _asked(body: bytes) -> tuple[str, bool, list[tuple[str, int]]]:

@@ -15,6 +15,8 @@ from leaf.ui import words
 SHOWN = 200
 """Files of one job that are listed one by one; of the others there are counts."""
 ALREADY = mark("It was there already with the same content.")
+FAILED = ("failed", "unreadable")
+"""What needs somebody: it comes first, however many are ready."""
 Json = dict[str, Any]
 
 
@@ -49,7 +51,10 @@ def _job(own: Session, job: Job, here: str) -> Json:
         "settled": not job.coming and job.done >= job.total and job.beside >= job.done,
         "note": job.note if job.under_way else "",
         "problem": problems.said(job.problem),
-        "items": [_item(own, item, job.under_way) for item in items],
+        "items": sorted(
+            (_item(own, item, job.under_way) for item in items),
+            key=lambda one: one["state"] not in FAILED,
+        ),
     }
 
 

@@ -10,7 +10,7 @@ from leaf.errors import LeafError
 from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.store.model import Chat, File
-from leaf.ui import composer, markdown, model, overview, suggested, upload_list, words
+from leaf.ui import beginnings, composer, markdown, model, overview, suggested, upload_list, words
 from leaf.ui.state import session
 
 FILES_AT_HAND = 12
@@ -69,15 +69,11 @@ def _draw_suggestions(chat: Chat | None, came: list[File], files: list[File]) ->
     """Questions from the files at hand. Those of the library come along; those of the chat are
     there already."""
     st.caption(t("Begin with") if came else t("Begin with your newest files"))
-    known = tuple(file.id for file in files)
-    if st.session_state.get("suggested-for") != known:
-        try:
-            with st.spinner(t("Looking at the files")):
-                st.session_state["suggested"] = session().files.suggestions(files)
-        except LeafError as e:
-            st.session_state["suggested"] = ()
-            st.caption(markdown.label(t("No suggestions: {e}", e=told(e)), 200))
-        st.session_state["suggested-for"] = known
-    questions = [one.question for one in st.session_state["suggested"]]
-    attached = () if came else known
-    suggested.draw(questions, "suggestion", lambda text: composer.ask(chat, text, attached))
+    try:
+        questions = beginnings.questions(files)
+    except LeafError as e:
+        st.caption(markdown.label(t("No suggestions: {e}", e=told(e)), 200))
+        return
+    attached = () if came else tuple(file.id for file in files)
+    if questions:
+        suggested.draw(questions, "suggestion", lambda text: composer.ask(chat, text, attached))

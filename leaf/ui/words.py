@@ -87,8 +87,8 @@ def count(number: int, noun: str, plural: str = "") -> str:
 def money(dollars: float) -> str:
     """`$1.20`, and enough digits for small sums: `$0.0041`."""
     if dollars >= 0.1 or dollars == 0:
-        return f"${dollars:,.2f}"
-    return f"${dollars:.4f}" if dollars >= 0.0001 else t("less than $0.0001")
+        return f"${separated(f'{dollars:,.2f}')}"
+    return f"${separated(f'{dollars:.4f}')}" if dollars >= 0.0001 else t("less than $0.0001")
 
 
 def seconds(value: float) -> str:

@@ -31,7 +31,9 @@ def test_a_chat_is_deleted_for_good_after_a_question_and_stands_in_the_log(
     expect(dialog.get_by_text("This cannot be undone")).to_be_visible()
     dialog.get_by_role("button", name="Delete for good").click()
     expect(page.get_by_text("The chat is deleted for good.").first).to_be_visible()
-    expect(page.get_by_text("stand here until they are deleted for good")).to_be_visible()
+    expect(
+        page.get_by_text("are kept in this list until they are deleted for good")
+    ).to_be_visible()
     page.get_by_role("link", name="Audit log, under Operations").click()
     expect(page.get_by_role("cell", name="chat deleted for good")).to_be_visible()
     with page.expect_download() as download:

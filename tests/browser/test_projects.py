@@ -106,10 +106,12 @@ def test_a_project_from_its_making_to_its_end(
 
 def _add_file(page: Page) -> None:
     button(page, "Add files").click()
-    page.get_by_role("combobox", name="From your files").click()
+    dialog = page.get_by_role("dialog", name="Add files")
+    dialog.get_by_role("combobox", name="From your files").click()
     page.get_by_role("option", name=re.compile("sales.csv")).click()
-    page.keyboard.press("Escape")
-    button(page, "Add").click()
+    shot(page, "project-add-files")
+    page.keyboard.press("Escape")  # ends the list alone
+    dialog.get_by_role("button", name="Add", exact=True).click()
     row = page.locator("[class*=st-key-project-file-]").filter(has_text="sales.csv")
     expect(row.first).to_be_visible()
 

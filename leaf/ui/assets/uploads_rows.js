@@ -90,13 +90,17 @@ class JobView {
   }
 
   drawRows(job, rows) {
+    let before = null
     for (const row of rows) {
       let view = this.rows.get(row.n)
       if (!view) {
         view = new RowView(this.uploads, this.id, row.n)
         this.rows.set(row.n, view)
-        this.list.append(view.element)
       }
+      // moved only where it stands elsewhere: a move takes the focus from its buttons
+      const place = before ? before.nextSibling : this.list.firstChild
+      if (place !== view.element) this.list.insertBefore(view.element, place)
+      before = view.element
       view.show(row)
     }
     const kept = new Set(rows.map((row) => row.n))
@@ -178,8 +182,9 @@ class RowView {
 class Figures {
   most = new Map() // of each job that is not over: how far its line has been
 
+  // Those that failed first, as the server sends them; also those that only this tab knows of.
   rows(job) {
-    return job.items.map((item) => {
+    const found = job.items.map((item) => {
       const one = this.local.get(`${job.id}/${item.n}`)
       const row = { ...item, one, job }
       if (one && (item.state === "waiting" || item.state === "sending" || item.state === "failed")) {
@@ -190,6 +195,8 @@ class Figures {
       row.open = ["waiting", "sending", "looking"].includes(row.state)
       return row
     })
+    const late = (row) => Number(!["failed", "unreadable"].includes(row.state))
+    return found.sort((one, other) => late(one) - late(other))
   }
 
   words(row) {
