@@ -317,6 +317,7 @@ def test_a_question_stands_above_and_its_answer_grows_below_without_a_jump(
     expect(last).to_be_in_viewport()
     whole(page)
     expect(page.get_by_text("Paragraph 24 says")).to_be_in_viewport()
+    expect(page.locator(".leaf-live:not([data-over])")).to_have_count(0)
 
     page.mouse.wheel(0, -400)
     expect(back).to_be_visible()
