@@ -438,5 +438,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!view) views.set(root, (view = new View(root)))
   else if (view.ended) view.revive()
   view.update(data, setTriggerValue)
-  return () => view.dispose()
+  // What Streamlit ends may be an earlier call for an element that stays, and that after a later call for it.
+  return () => setTimeout(() => root.isConnected || view.dispose())
 }

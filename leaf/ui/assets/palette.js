@@ -330,8 +330,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   palette.update(data, setTriggerValue)
   const mine = palette
-  return () => {
+  // What Streamlit ends may be an earlier call for an element that stays, and that after a later call for it.
+  const end = () => {
+    if (root.isConnected) return
     mine.dispose()
     if (palette === mine) palette = null
   }
+  return () => setTimeout(end)
 }

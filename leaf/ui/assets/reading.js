@@ -480,7 +480,7 @@ export default function ({ data, parentElement }) {
   const mine = reading
   mine.update(data)
   return () => {
-    // The page may end the element and begin it anew in the same place.
+    // What Streamlit ends may be an earlier call for an element that stays, and that after a later call for it.
     setTimeout(() => pill.isConnected || mine.dispose())
   }
 }
