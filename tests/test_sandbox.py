@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import os
 import signal
 import socket
@@ -33,8 +34,9 @@ from leaf.errors import (
 )
 from leaf.sandbox import forkserver
 from leaf.sandbox.capacity import OWN_MB, Capacity, limit_files, memory_mb
-from leaf.sandbox.confine import confinement
-from leaf.sandbox.kinds import PACKAGE, ChildKind
+from leaf.sandbox.child import NICE
+from leaf.sandbox.confine import confinement, start
+from leaf.sandbox.kinds import PACKAGE, SCRIPT, ChildKind
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
 from tests.runs_kit import wait_until
@@ -524,6 +526,42 @@ def _forked(server: forkserver.ForkServer, folder: Path) -> forkserver.Forked:
     folder.mkdir()
     readable = [PACKAGE]
     return server.fork(folder, log=folder / ".log", readable=readable, writable=[folder], limits={})
+
+
+AUTOGROUP = Path("/proc/self/autogroup")
+
+
+@landlock
+@pytest.mark.skipif(not AUTOGROUP.exists(), reason="this kernel shares cores by process alone")
+@pytest.mark.parametrize("kind", ["fork server", "alone", "unconfined"])
+def test_the_session_of_children_gives_way_to_the_app(tmp_path: Path, kind: str) -> None:
+    """Each session has an equal part of the cores otherwise, whatever its processes are worth."""
+    own = AUTOGROUP.read_text()
+    if kind == "fork server":
+        server, child = _server_and_child(tmp_path)
+        group = Path(f"/proc/{child.pid}/autogroup").read_text()
+        child.kill()
+        child.wait()
+        server.close()
+    else:
+        config = ChildKind(confined=kind == "alone", preload=()).config()
+        folder = tmp_path / "work"
+        folder.mkdir()
+        one = start(
+            SCRIPT,
+            json.dumps({**config, "orders": None, "log": str(folder / ".log"), "limits": {}}),
+            folder=folder,
+            readable=[PACKAGE],
+            writable=[folder],
+            confined=kind == "alone",
+        )
+        group = Path(f"/proc/{one.pid}/autogroup").read_text()
+        one.kill()
+        one.wait()
+    apart = group.split()[0] != own.split()[0]
+    assert apart or kind == "alone"
+    assert group.split()[-1] == (str(NICE) if apart else own.split()[-1])
+    assert AUTOGROUP.read_text() == own
 
 
 def test_threads_are_allowed(confined: Pool) -> None:

@@ -24,8 +24,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-NICE = 5
-"""Where the kernel's scale goes from 0 to 19: a third of the weight of the app."""
+NICE = 10
+"""Where the kernel's scale goes from 0 to 19: a tenth of the weight of the app, where cores are short."""
 
 
 def main() -> None:

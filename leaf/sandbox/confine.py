@@ -19,12 +19,14 @@ import site
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
 from leaf.sandbox.capacity import limit_files
+from leaf.sandbox.child import NICE
 from leaf.sandbox.seccomp import CLOSED
 
 ITS_OWN = frozenset(
@@ -46,6 +48,9 @@ SYSTEM_PATHS = (
     *("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone"),
     *("/sys/devices/system/cpu", "/dev/urandom", "/dev/null"),
 )
+
+AGAIN = 0.12
+"""Seconds after which Linux is told again where a session stands."""
 
 
 @dataclass(frozen=True)
@@ -190,23 +195,41 @@ def start(
         sandbox = _sandbox(
             folder, readable=[script, *readable], writable=writable, env=env, without=without
         )
-        return Confined(
+        started = Confined(
             sandbox.popen(
                 command, stdin=StdioMode.PIPED, stdout=StdioMode.PIPED, stderr=StdioMode.NULL
             )
         )
-    return Confined(
-        subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env={**env, **_windows_environment()},
-            bufsize=0,
-            start_new_session=True,
+    else:
+        started = Confined(
+            subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env={**env, **_windows_environment()},
+                bufsize=0,
+                start_new_session=True,
+            )
         )
-    )
+    let_app_go_first(started.pid)
+    return started
+
+
+def let_app_go_first(pid: int) -> None:
+    """Where Linux shares the cores among sessions first, as it does outside of containers, a child that
+    leads a session of its own would have as much of them as the whole app, however low it stands in
+    its session: the session is put behind the app's, too."""
+    with contextlib.suppress(AttributeError, OSError):  # not on every system; it may be gone already
+        if os.getsid(pid) != pid:
+            return  # in the app's own session, where its own nice value counts
+        group = Path(f"/proc/{pid}/autogroup")
+        try:
+            group.write_text(str(NICE))
+        except BlockingIOError:  # Linux takes one in a tenth of a second
+            time.sleep(AGAIN)
+            group.write_text(str(NICE))
 
 
 def library_folders() -> list[Path]:

@@ -23,7 +23,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from leaf.sandbox.confine import YOUNG, ExitStatus, environment, readable_paths
+from leaf.sandbox.confine import (
+    YOUNG,
+    ExitStatus,
+    environment,
+    let_app_go_first,
+    readable_paths,
+)
 from leaf.sandbox.kinds import SCRIPT, ChildKind
 from leaf.sandbox.syscalls import MACHINES
 
@@ -74,6 +80,7 @@ class ForkServer:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
+        let_app_go_first(self._process.pid)
 
     def wait_until_ready(self, seconds: float) -> None:
         """Wait until it has loaded its libraries. Raises RuntimeError where it does not come to
