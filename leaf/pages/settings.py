@@ -11,6 +11,7 @@ from leaf.ui import (
     deleted,
     language_choice,
     links,
+    look_choice,
     markdown,
     model,
     prompts,
@@ -26,6 +27,7 @@ st.title(t("Settings"), anchor=False)
 
 workspace.draw()
 language_choice.draw()
+look_choice.draw()
 links.draw_all()
 audit.draw()
 

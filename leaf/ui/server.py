@@ -34,12 +34,12 @@ from leaf.ui.downloads import DOWNLOADS
 from leaf.ui.entrance import Entrance, address_with
 from leaf.ui.health import health_routes
 from leaf.ui.opening import Openings
+from leaf.ui.page_head import PageHead
 from leaf.ui.receiving import Receiving
 from leaf.ui.shared import shared_routes
 from leaf.ui.sign_in import SignInWords
 from leaf.ui.sign_out import SignOut
 from leaf.ui.standing import keep_theme, leave_loaded_alone
-from leaf.ui.unconnected import Unconnected
 from leaf.ui.upload_routes import UploadRoutes
 from leaf.ui.visitors import HEALTH, Visitors, is_local
 from leaf.ui.wake import still_file_watchers
@@ -336,5 +336,5 @@ def middleware() -> list[Middleware]:
         Middleware(Admitted, needed=state.login_needed, admit=state.admit, based=_based),
         Middleware(Openings, needed=state.login_needed, based=_based),
         Middleware(Receiving, uploads=state.uploads, who=state.uploader, based=_based),
-        Middleware(Unconnected, based=_based, not_below=_based(shared.PATH)),
+        Middleware(PageHead, based=_based, not_below=_based(shared.PATH)),
     ]

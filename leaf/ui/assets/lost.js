@@ -1,5 +1,5 @@
 // A page that loses its server says so in Leaf's words and stays readable. What is typed meanwhile is kept in this tab, also over a
-// reload, and asked in the page's own way when it is back: once. leaf/ui/unconnected.py puts it into the page, with LANGUAGES.
+// reload, and asked in the page's own way when it is back: once. leaf/ui/page_head.py puts it into the page, with LANGUAGES.
 
 const TEXT = '[data-testid="stChatInputTextArea"]'
 const SENDS = '[data-testid="stChatInputSubmitButton"]'

@@ -1,4 +1,4 @@
-// A page that stays without its websocket although Leaf answers says so, until it has one. leaf/ui/unconnected.py puts it into the page.
+// A page that stays without its websocket although Leaf answers says so, until it has one. leaf/ui/page_head.py puts it into the page.
 
 const LOOK = 3000
 const LONG = 15000

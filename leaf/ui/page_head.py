@@ -1,5 +1,6 @@
-"""A page that cannot open its websocket says so instead of staying empty, and one that loses it keeps
-what is typed meanwhile. Streamlit's page is served as it is, with one script more."""
+"""Streamlit's page is served as it is, with two scripts more in its head: one that hands Streamlit the
+look that this browser chose, before it reads it, and one by which a page that cannot open its
+websocket says so instead of staying empty, and one that loses it keeps what is typed meanwhile."""
 
 from __future__ import annotations
 
@@ -9,30 +10,34 @@ from functools import cache
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaf.language.text import NAMES, speaking
 from leaf.ui.language import best
 from leaf.ui.spoken import PRELUDE, spoken
 
-SCRIPT = "/_leaf/unconnected.js"
+SCRIPT, LOOK = "/_leaf/unconnected.js", "/_leaf/look.js"
 ASSETS = Path(__file__).resolve().parent / "assets"
 ASSET = ASSETS / "unconnected.js"
 LOST = ASSETS / "lost.js"
-TAG = f'<script src=".{SCRIPT}" defer></script></head>'.encode()
-"""Relative as Streamlit's own, since a host may put a prefix of its own before ours."""
+CHOSEN_LOOK = ASSETS / "look_chosen.js"
+TAGS = (
+    f'<script src=".{LOOK}"></script><script src=".{SCRIPT}" defer></script></head>'.encode()
+)
+"""Relative as Streamlit's own, since a host may put a prefix of its own before ours. Streamlit's own
+script is a module, which begins after what stands in the page has been read."""
 
 VARIES = {"vary": "accept-language"}
 
 
-class Unconnected:
+class PageHead:
     """ASGI middleware around Streamlit. `based` gives a path as browsers ask for it; pages below
     `not_below` are not Streamlit's."""
 
     def __init__(self, app: ASGIApp, based: Callable[[str], str], not_below: str = "") -> None:
         self.app = app
-        self.script = based(SCRIPT)
+        self.script, self.look = based(SCRIPT), based(LOOK)
         self.not_below = not_below
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,6 +48,8 @@ class Unconnected:
             wanted = best(Headers(scope=scope).get("accept-language", ""))
             answer = Response(_said_in(wanted), 200, VARIES, "text/javascript")
             await answer(scope, receive, send)
+        elif scope["path"] == self.look:
+            await FileResponse(CHOSEN_LOOK, media_type="text/javascript")(scope, receive, send)
         elif "text/html" in Headers(scope=scope).get("accept", ""):
             await self.app(_plain(scope), receive, _Extended(send))
         else:
@@ -74,7 +81,7 @@ def _plain(scope: Scope) -> Scope:
 
 
 class _Extended:
-    """Sends a page with the script in its head, and everything else as it comes."""
+    """Sends a page with the scripts in its head, and everything else as it comes."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -91,7 +98,7 @@ class _Extended:
         self._body += message.get("body", b"")
         if not message.get("more_body"):
             begun, self._begun = self._begun, None
-            page = self._body.replace(b"</head>", TAG, 1)
+            page = self._body.replace(b"</head>", TAGS, 1)
             MutableHeaders(scope=begun)["content-length"] = str(len(page))
             await self._send(begun)
             await self._send({"type": "http.response.body", "body": page})
