@@ -212,6 +212,26 @@ def test_purged_chat_leaves_files_and_usage_but_nothing_else(store: Store, scope
 # Messages
 
 
+def test_a_chat_that_was_left_before_its_first_question_is_known_by_its_first_file(
+    store: Store, scope: Scope
+) -> None:
+    named, empty, asked = (chats.create(store.db, scope).id for _ in range(3))
+    first = add_file(store, scope, "2024/a.csv")
+    for chat_id in (named, asked):
+        chat_files.attach(store.db, scope, chat_id, [first.id])
+    chat_files.attach(store.db, scope, named, [add_file(store, scope, "b.csv").id])
+    messages.add_exchange(store.db, scope, asked, text("Why?"))
+    those = [named, empty, asked]
+    assert chat_files.waiting_names(store.db, scope, those) == {named: "a.csv"}
+    for other in (joined(store, scope), users.ensure_user(store.db, "eve@example.org", "Eve")):
+        assert chat_files.waiting_names(store.db, other, those) == {}
+    assert chat_files.waiting_names(store.db, scope, []) == {}
+    files.delete(store.db, scope, first.id)
+    assert chat_files.waiting_names(store.db, scope, those) == {named: "b.csv"}
+    chat_files.detach(store.db, scope, named, "f2")
+    assert chat_files.waiting_names(store.db, scope, those) == {}
+
+
 def test_exchange_is_saved_with_its_files_and_becomes_the_end_of_the_chat(
     store: Store, scope: Scope
 ) -> None:

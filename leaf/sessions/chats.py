@@ -12,7 +12,7 @@ from leaf import __version__
 from leaf.provenance.receipts.documents import of_messages
 from leaf.sessions import drawing
 from leaf.sessions.house import Part
-from leaf.store import audit, chats, found, messages, participants
+from leaf.store import audit, chat_files, chats, found, messages, participants
 from leaf.store.found import FoundPassage
 from leaf.store.model import Chat, Participant, Thread
 
@@ -38,6 +38,12 @@ class Chats(Part):
         """Chat id -> what is said around the words of a search, in chats whose messages hold
         them."""
         return found.passages(self._db, self._scope, chat_ids, query)
+
+    def drafts(self, found: Sequence[Chat]) -> dict[str, str]:
+        """Chat id -> the name of the first file that waits there, of those in which nothing was asked
+        yet."""
+        empty = [chat.id for chat in found if not chat.title and not chat.head_id]
+        return chat_files.waiting_names(self._db, self._scope, empty) if empty else {}
 
     def find(self, chat_id: str, query: str) -> str:
         """The newest message that is shown of a chat and holds most of these words; empty if none

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from leaf.errors import InvalidInputError, not_found
 from leaf.store import chats, file_rows, files
-from leaf.store.database import Database, Row, Transaction, now
+from leaf.store.database import Database, Row, Transaction, now, one_of
 from leaf.store.model import ChatFile, File, Scope
 from leaf.store.slugs import slug, slugs
 from leaf.store.users import params
@@ -107,6 +107,19 @@ def list_chat_files(
     if rows is None:
         rows = db.read(f"{named} {file_rows.IN_CHAT} {among} {file_rows.VISIBLE} {order}", given)
     return [_chat_file(chat_id, row) for row in rows]
+
+
+def waiting_names(db: Database, scope: Scope, chat_ids: Sequence[str]) -> dict[str, str]:
+    """Chat id -> the name, without its folders, of the first file that waits there for a question, of
+    chats that the caller may see and that have one."""
+    those, named = one_of("k.chat_id", [*chats.visible_among(db, scope, chat_ids)])
+    rows = db.read(
+        "SELECT k.chat_id, f.name FROM chat_files k JOIN files f ON f.id = k.file_id WHERE "
+        f"{those} AND f.workspace_id = :workspace AND k.message_id = '' AND k.detached_at IS NULL "
+        "AND f.deleted_at IS NULL ORDER BY k.position DESC",
+        {"workspace": scope.workspace_id, **named},
+    )
+    return {row["chat_id"]: row["name"].rpartition("/")[2] for row in rows}
 
 
 def _attach(

@@ -86,6 +86,11 @@ def right_to_left(text: str) -> bool:
     return next((turn for turn in turns if turn in ("L", "R", "AL")), "L") != "L"
 
 
+def turned(title: str) -> str:
+    """Part of the key of a button with this title, by which the style sheet has it begin on the right."""
+    return "rtl-" if right_to_left(title) else ""
+
+
 def _outside_code(text: str) -> str:
     """`$5` is money, not the beginning of a formula. In code spans it stays as it is."""
     pieces, at = [], 0

@@ -106,7 +106,7 @@ def _draw_chat(chat: Chat, today: date) -> None:
     ):
         if st.button(
             title,
-            key=f"open-project-chat-{chat.id}",
+            key=f"open-project-chat-{markdown.turned(chat.title)}{chat.id}",
             type="tertiary",
             width="stretch",
             wrap=False,

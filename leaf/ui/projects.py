@@ -51,7 +51,7 @@ def draw_sidebar(page: StreamlitPage) -> None:
             title = markdown.label(project.title, 60)
             if st.button(
                 f"**{title}**" if project.id == active else title,
-                key=f"project-{project.id}",
+                key=f"project-{markdown.turned(project.title)}{project.id}",
                 type="tertiary",
                 width="stretch",
                 wrap=False,
@@ -99,7 +99,7 @@ def draw_all() -> None:
             with st.container(gap=None, key=f"project-row-{project.id}"):
                 if st.button(
                     markdown.label(project.title, TITLE_LENGTH),
-                    key=f"open-project-{project.id}",
+                    key=f"open-project-{markdown.turned(project.title)}{project.id}",
                     type="tertiary",
                     icon=f":material/{icon(project)}:",
                     help=t("Open this project"),

@@ -43,6 +43,8 @@ class Found:
     """Empty where nothing is searched for."""
     passage: FoundPassage | None = None
     """Where its messages hold the words."""
+    draft: str = ""
+    """The name of a file that waits there for the first question."""
 
 
 def draw(
@@ -72,6 +74,7 @@ def draw(
     shown = CHATS_SHOWN * st.session_state.get("chat-pages", 1)
     chats = session().chats.list(query=query or "", limit=shown + 1)
     said = session().chats.passages([c.id for c in chats[:shown]], query) if query else {}
+    drafts = session().chats.drafts(chats[:shown])
     with st.container(key="chats", gap="xxsmall"):
         today = datetime.now().astimezone().date()
         for day, group in groupby(
@@ -79,7 +82,7 @@ def draw(
         ):
             st.caption(day)
             for chat in group:
-                found = Found(query or "", said.get(chat.id))
+                found = Found(query or "", said.get(chat.id), drafts.get(chat.id, ""))
                 _draw_chat(chat, chat_page, chat.id == active_chat_id, found)
         if not chats:
             st.caption(t("No chat holds these words.") if query else t("No chats yet"))
@@ -100,9 +103,9 @@ def open_chat(chat_page: StreamlitPage, chat_id: str, query: str = "") -> None:
 
 
 def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found) -> None:
-    turned = "rtl-" if markdown.right_to_left(chat.title) else ""
-    row = f"chat-row-{'active-' if active else ''}{turned}{chat.id}"
-    title = markdown.label(chat.title or t(UNTITLED), 60)
+    row = f"chat-row-{'active-' if active else ''}{markdown.turned(chat.title)}{chat.id}"
+    untitled = t("{name}, not asked yet", name=found.draft) if found.draft else t(UNTITLED)
+    title = markdown.label(chat.title or untitled, 60)
     running = chat.id in session().chats.running()
     with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
         if st.button(
