@@ -53,6 +53,27 @@ def test_only_so_many_are_kept() -> None:
     assert made == ["a", "b", "c", "a"]
 
 
+def test_few_are_made_at_one_time_and_all_get_their_turn() -> None:
+    kept, may, guard, at_once = Beginnings(at_once=2), threading.Event(), threading.Lock(), [0, 0]
+
+    def make() -> list[str]:
+        with guard:
+            at_once[0] += 1
+            at_once[1] = max(at_once)
+        may.wait(20)
+        with guard:
+            at_once[0] -= 1
+        return ["How many?"]
+
+    threads = threading.active_count()
+    asked = [kept.of((str(i),), make) for i in range(20)]
+    assert threading.active_count() <= threads + 2
+    may.set()
+    assert [one.result(20) for one in asked] == [["How many?"]] * 20
+    assert at_once == [0, 2]
+    assert kept.of(("later",), make).result(20) == ["How many?"]
+
+
 def test_of_a_very_wide_table_the_columns_that_tell_something_are_looked_at() -> None:
     columns = tuple(
         AskedColumn(f"c{i}", "BIGINT", "number", (f"c{i}",), 1 if i < 900 else 7, 0)

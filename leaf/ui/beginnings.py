@@ -5,7 +5,7 @@ at. What was made for the same files is kept for all tabs of the process.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from contextvars import copy_context
@@ -20,6 +20,8 @@ SOON = 1.0
 """Seconds for which the end of a page waits for them; those that come later are put in then."""
 KEPT = 200
 """Sets of files whose questions are kept."""
+AT_ONCE = 4
+"""Sets that are looked at at one time; others wait, each for its turn."""
 Key = tuple[str, ...]
 Made = Future[list[str]]
 
@@ -27,10 +29,12 @@ Made = Future[list[str]]
 class Beginnings:
     """Questions by the files that they are about. Of any thread."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self._most = kept
+    def __init__(self, kept: int = KEPT, at_once: int = AT_ONCE) -> None:
+        self._most, self._at_once = kept, at_once
         self._guard = threading.Lock()
         self._made: OrderedDict[Key, Made] = OrderedDict()
+        self._waiting: deque[Callable[[], None]] = deque()
+        self._working = 0
 
     def of(self, key: Key, make: Callable[[], list[str]]) -> Made:
         """Begun by the first who asks. What failed is told to one who asks after it, so that a page
@@ -40,16 +44,34 @@ class Beginnings:
             if made is not None and made.done() and made.exception() is not None:
                 return self._made.pop(key)
             if made is None:
-                made = self._made[key] = _begun(make)
+                made = self._made[key] = Future()
+                self._begin(_work(make, made))
             self._made.move_to_end(key)
             while len(self._made) > self._most:
                 self._made.popitem(last=False)
             return made
 
+    def _begin(self, work: Callable[[], None]) -> None:
+        """In a thread that keeps no process from ending, or later in one of those. Call it with the
+        guard."""
+        if self._working >= self._at_once:
+            self._waiting.append(work)
+            return
+        self._working += 1
+        threading.Thread(target=self._run, args=(work,), name="beginnings", daemon=True).start()
 
-def _begun(make: Callable[[], list[str]]) -> Made:
-    """In a thread of its own, which keeps no process from ending."""
-    made: Made = Future()
+    def _run(self, work: Callable[[], None]) -> None:
+        while True:
+            work()
+            with self._guard:
+                if not self._waiting:
+                    self._working -= 1
+                    return
+                work = self._waiting.popleft()
+
+
+def _work(make: Callable[[], list[str]], made: Made) -> Callable[[], None]:
+    """What makes it, for whoever asked first."""
     context = copy_context()
 
     def work() -> None:
@@ -58,8 +80,7 @@ def _begun(make: Callable[[], list[str]]) -> Made:
         except BaseException as e:  # noqa: BLE001 - whoever asks for the result is told
             made.set_exception(e)
 
-    threading.Thread(target=work, name="beginnings", daemon=True).start()
-    return made
+    return work
 
 
 def questions(files: Sequence[File]) -> list[str] | None:
