@@ -12,7 +12,6 @@ const SENDS = 1500
 const REPEATED = 2000
 const ANEW = 500
 const QUIET = 300
-const HEAD = 60
 
 const UPWARD = new Set(["ArrowUp", "PageUp", "Home"])
 const SAID = '[class*="st-key-said-"]'
@@ -43,6 +42,7 @@ class Reading {
     this.expected = null
     this.sizes = new ResizeObserver(() => (this.moves(), this.settle()))
     this.drawn = new MutationObserver(() => (this.moves(), this.look()))
+    this.pieces = new MutationObserver(() => (this.moves(), this.settle()))
     this.moves()
     this.listen()
     pill.onclick = () => this.toEnd()
@@ -334,24 +334,37 @@ class Reading {
     this.show()
   }
 
+  // The page takes steps away before it draws the line that stands for them: what it shows meanwhile is not noted.
   note() {
     const part = this.main.querySelector(".leaf-live:not([data-over])")?.closest(PARTS)
-    if (part) this.noted = { key: keyOf(part), tops: topsIn(part, piecesOf(part)) }
+    if (!part) return
+    const pieces = piecesOf(part)
+    const steps = pieces.filter(isStep).length
+    if (this.noted?.key === keyOf(part) && steps < this.noted.steps) return
+    this.noted = { key: keyOf(part), steps, tops: topsIn(part, pieces) }
+    if (part === this.grows) return
+    this.grows = part
+    this.pieces.disconnect()
+    this.pieces.observe(part, { childList: true, subtree: true })
   }
 
   // Also while the page is still drawing what comes of the answer.
   hold() {
-    const { key, tops, since } = this.noted ?? {}
+    const { key, steps, tops, since } = this.noted ?? {}
     const part = tops && this.main.querySelector(`.${CSS.escape(key)}`)
-    if (!part?.querySelector(STEPS)) return false
+    if (!part) return false
+    const pieces = piecesOf(part)
+    if (!part.querySelector(STEPS) && pieces.filter(isStep).length >= steps) return false
     if (since && performance.now() - since > ANEW) return this.holds
     this.noted.since ??= performance.now()
-    this.holds = holdIn(part, piecesOf(part), tops)
+    this.holds = holdIn(part, pieces, tops)
     return this.holds
   }
 
   letGo() {
     letGoIn(this.main)
+    this.pieces.disconnect()
+    this.grows = null
     this.noted = null
     this.holds = false
   }

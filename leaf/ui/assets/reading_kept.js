@@ -22,24 +22,26 @@ const STEPS = '[class*="st-key-steps-"]'
 const isStep = (piece) => piece.matches(STEP) || piece.querySelector(STEP)
 
 const HELD = 80
+const HEAD = 60
 
-// Where the pieces of a growing answer stand in it, up to the first one behind its steps; of steps nothing.
+// Where the pieces of a growing answer stand in it, up to the first one behind its steps, and how each begins; of steps nothing.
 const topsIn = (part, pieces) => {
   const end = pieces.findLastIndex(isStep) + 1
   const from = part.getBoundingClientRect().top
-  return end < 2 ? null : pieces.slice(0, end + 1).map((one) => (isStep(one) ? null : one.getBoundingClientRect().top - from))
+  const one = (piece) => (isStep(piece) ? null : { top: piece.getBoundingClientRect().top - from, head: piece.textContent.slice(0, HEAD) })
+  return end < 2 ? null : pieces.slice(0, end + 1).map(one)
 }
 
 // Where few steps have become one line, what they leave stays empty until the next question: nothing that is seen moves. Of many it would
-// be a hole, which is left to whoever keeps the place.
+// be a hole, which is left to whoever keeps the place. While the page is still drawing, pieces stand at other numbers.
 const holdIn = (part, pieces, tops) => {
   const from = part.getBoundingClientRect().top
   let held = 0
-  for (const [number, top] of tops.entries()) {
-    const one = pieces[number]
-    if (top === null || !one?.offsetHeight) continue
+  for (const [number, noted] of tops.entries()) {
+    const one = noted && (pieces.find((piece) => noted.head && piece.textContent.startsWith(noted.head)) ?? pieces[number])
+    if (!one?.offsetHeight || isStep(one)) continue
     const had = parseFloat(one.style.marginTop) || 0
-    const wanted = Math.max(0, had + top - (one.getBoundingClientRect().top - from))
+    const wanted = Math.max(0, had + noted.top - (one.getBoundingClientRect().top - from))
     if (Math.abs(wanted - had) >= 1) one.style.marginTop = `${wanted}px`
     held += parseFloat(one.style.marginTop) || 0
   }
