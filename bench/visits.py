@@ -106,7 +106,9 @@ def _model(body: Json) -> Turn:
     if turn == 0:
         return Turn.call(("query_tables", {"sql": SQL}), text="I add it up.", delay=0.02)
     if turn == 1:
-        return Turn.call(("make_chart", {"sql": SQL, "spec": SPEC}), text="Now a chart.", delay=0.02)
+        return Turn.call(
+            ("make_chart", {"sql": SQL, "spec": SPEC}), text="Now a chart.", delay=0.02
+        )
     return Turn.say(ANSWER, pieces=100, delay=0.05)
 
 

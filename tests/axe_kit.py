@@ -88,6 +88,8 @@ class Look:
 LOOKED_AT = (
     Look("wide, light", 1440, 900, "light"),
     Look("wide, dark", 1440, 900, "dark", LOOKS),
+    Look("full, dark", 1920, 1080, "dark", LOOKS),
+    Look("full, light", 1920, 1080, "light"),
     Look("narrow, dark", 390, 844, "dark", LOOKS),
     Look("narrow, light", 390, 844, "light"),
 )

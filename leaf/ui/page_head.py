@@ -22,9 +22,7 @@ ASSETS = Path(__file__).resolve().parent / "assets"
 ASSET = ASSETS / "unconnected.js"
 LOST = ASSETS / "lost.js"
 CHOSEN_LOOK = ASSETS / "look_chosen.js"
-TAGS = (
-    f'<script src=".{LOOK}"></script><script src=".{SCRIPT}" defer></script></head>'.encode()
-)
+TAGS = f'<script src=".{LOOK}"></script><script src=".{SCRIPT}" defer></script></head>'.encode()
 """Relative as Streamlit's own, since a host may put a prefix of its own before ours. Streamlit's own
 script is a module, which begins after what stands in the page has been read."""
 

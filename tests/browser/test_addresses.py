@@ -22,7 +22,7 @@ def back(page: Page, to: str) -> None:
     wait_until(lambda: here(page) == to)
 
 
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1440, 900), ("dark", 390, 844)])
+@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_back_leads_through_the_views_and_links_to_what_they_name(
     app: App, browser: Browser, scheme: str, width: int, height: int
 ) -> None:

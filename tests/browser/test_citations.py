@@ -75,11 +75,11 @@ def marked_share(picture: Locator) -> float:
     return near / (300 * 420)
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
-    app: App, browser: Browser, report: Path, scheme: str, width: int, tmp_path: Path
+    app: App, browser: Browser, report: Path, scheme: str, width: int, height: int, tmp_path: Path
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(app.url)

@@ -26,7 +26,9 @@ GONE = "async () => { document.querySelector('#place').remove(); second(); await
 
 
 def begin(page: Page, script: str, data: dict[str, object]) -> None:
-    page.route("http://leaf.test/", lambda route: route.fulfill(body=PAGE, content_type="text/html"))
+    page.route(
+        "http://leaf.test/", lambda route: route.fulfill(body=PAGE, content_type="text/html")
+    )
     page.goto("http://leaf.test/")
     page.evaluate(BEGIN, [script, data])
     page.evaluate(ENDED_LATE)

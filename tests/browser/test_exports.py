@@ -112,14 +112,14 @@ def test_what_cannot_be_downloaded_is_said_beside_the_page(
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_result_chart_and_chat_are_taken_along(
-    app: App, browser: Browser, tmp_path: Path, scheme: str, width: int
+    app: App, browser: Browser, tmp_path: Path, scheme: str, width: int, height: int
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+        viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
     )
     context.set_default_timeout(4 * PATIENCE)
     page = context.new_page()

@@ -69,7 +69,9 @@ def test_a_chat_that_was_left_with_a_file_is_known_by_it(
     page.goto(f"{app.url}/files")
     row = page.get_by_test_id("stSidebar").get_by_role("button", name="sales.csv, not asked yet")
     row.click()
-    expect(page.get_by_role("button", name="Leave out sales.csv").filter(visible=True)).to_be_visible()
+    expect(
+        page.get_by_role("button", name="Leave out sales.csv").filter(visible=True)
+    ).to_be_visible()
     ask(page, "What is the total by region?")
     expect(finished(page)).to_be_visible()
     expect(row).to_have_count(0)

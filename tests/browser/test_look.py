@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -17,8 +17,8 @@ DARK, LIGHT = "rgb(17, 22, 20)", "rgb(251, 250, 247)"
 
 
 @pytest.fixture(scope="module")
-def home(module_app: Callable[..., App]) -> Iterator[App]:
-    yield module_app(model_url="")
+def home(module_app: Callable[..., App]) -> App:
+    return module_app(model_url="")
 
 
 def looks(page: Page, colour: str) -> None:

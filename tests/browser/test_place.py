@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from bench._long_chat import fill
 from bench.page import quiet
+from bench.visits import SHIFTED
 from tests.browser.conftest import App, MessagesServer
 from tests.browser.test_addresses import back, here
 from tests.browser.test_journeys import add_by_composer, ask, finished
@@ -166,14 +167,17 @@ TURNS = [
 ]
 
 
-def test_what_is_read_does_not_move_when_an_answer_ends_and_its_steps_become_one_line(
-    new_app: Callable[..., App], page: Page, sales: Path
+@pytest.mark.parametrize("size", [(1920, 1080), (390, 844)])
+def test_nothing_moves_while_an_answer_grows_and_when_its_steps_become_one_line(
+    new_app: Callable[..., App], page: Page, sales: Path, size: tuple[int, int]
 ) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
     with MessagesServer([*TURNS, *TURNS]) as server:
         page.goto(new_app(model_url=server.url).url)
         add_by_composer(page, sales)
         for number in range(2):
             ask(page, f"The figures ({number})")
+            page.evaluate(SHIFTED)
             answer = page.locator("[class*=st-key-answer-]").nth(number)
             seen = [
                 page.locator('[class*="st-key-bubble-"]').nth(number),
@@ -187,6 +191,7 @@ def test_what_is_read_does_not_move_when_an_answer_ends_and_its_steps_become_one
             expect(answer.locator("[class*=st-key-steps-]").first).to_be_visible()
             quiet(page)
             assert [y_of(one) for one in seen] == pytest.approx(places, abs=2)
+            assert page.evaluate("shifted") < 0.02
             shot(page, f"place-steps-{number}")
 
 

@@ -64,13 +64,13 @@ def app(module_app: Callable[..., App], server: MessagesServer) -> App:
     return module_app(model_url=server.url)
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
-    app: App, browser: Browser, tmp_path: Path, scheme: str, width: int
+    app: App, browser: Browser, tmp_path: Path, scheme: str, width: int, height: int
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(app.url)
@@ -105,13 +105,18 @@ def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
     context.close()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_direction_turned_round_and_the_figures_of_a_document_are_marked(
-    new_app: Callable[..., App], browser: Browser, tmp_path: Path, scheme: str, width: int
+    new_app: Callable[..., App],
+    browser: Browser,
+    tmp_path: Path,
+    scheme: str,
+    width: int,
+    height: int,
 ) -> None:
     years = tmp_path / "years.csv"
     years.write_text(YEARS, encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     with MessagesServer(turns_it_round) as running:

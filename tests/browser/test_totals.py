@@ -65,11 +65,11 @@ def workbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_totals_are_named_where_figures_stand(
-    app: App, browser: Browser, workbook: Path, scheme: str, width: int, tmp_path: Path
+    app: App, browser: Browser, workbook: Path, scheme: str, width: int, height: int, tmp_path: Path
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(app.url)
