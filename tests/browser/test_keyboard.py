@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from bench.page import quiet
 from tests.browser.conftest import PATIENCE, App, MessagesServer
 from tests.browser.test_journeys import composer, finished
 from tests.browser.test_python import shot
@@ -112,6 +113,7 @@ def _add(page: Page, path: Path) -> None:
     page.keyboard.press("Enter")
     field = page.get_by_role("button", name="Files from this computer").filter(visible=True)
     expect(field).to_be_visible()
+    quiet(page)
     reach(page, field)
     with page.expect_file_chooser() as chosen:
         page.keyboard.press("Enter")
@@ -141,7 +143,7 @@ def _go(page: Page, place: str) -> None:
     page.keyboard.press("Control+k")
     palette = page.get_by_role("dialog", name="Search and commands")
     expect(palette).to_be_visible()
-    page.keyboard.type(place)
+    page.keyboard.type(place.lower())
     expect(palette.get_by_role("option").first).to_contain_text(place)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=place, exact=True)).to_be_visible()

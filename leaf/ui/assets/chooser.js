@@ -2,6 +2,14 @@
 // (uploads.js), which holds the fields.
 
 const field = (adds) => document.querySelector(`.leaf-uploads input[data-adds="${adds}"]`)
+const AGAIN = 100
+const TRIES = 30
+
+// On a page that is just being drawn the list of uploads may come after the button.
+const choose = (adds, tries = TRIES) => {
+  if (field(adds)) field(adds).click()
+  else if (tries) setTimeout(() => choose(adds, tries - 1), AGAIN)
+}
 
 const button = (className, label, icon, adds) => {
   const made = document.createElement("button")
@@ -13,7 +21,7 @@ const button = (className, label, icon, adds) => {
   sign.setAttribute("aria-hidden", "true")
   sign.translate = false
   made.append(sign, label)
-  made.onclick = () => field(adds)?.click()
+  made.onclick = () => choose(adds)
   return made
 }
 

@@ -241,8 +241,20 @@ class Palette {
     ].filter(Boolean)
   }
 
+  get words() {
+    return this.field.value.toLowerCase().split(/\s+/).filter(Boolean)
+  }
+
+  // Pages stand before actions where words of their names begin like what was typed, and of no action: "board" is in "keyboard" too.
+  groups(found) {
+    if (!this.words.length) return GROUPS.map(([kind]) => kind)
+    const begins = (one) => this.words.every((word) => ` ${one.name.toLowerCase()}`.includes(` ${word}`))
+    const pages = found.page.some(begins) && !found.action.some(begins)
+    return [...FOUND, ...(pages ? ["page", "action"] : ["action", "page"])]
+  }
+
   found() {
-    const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean)
+    const words = this.words
     const named = (one) => words.every((word) => one.name.toLowerCase().includes(word))
     const pages = this.only ? [{ id: "settings", name: t("All saved prompts, in Settings"), icon: "tune" }] : this.data.pages
     const fresh = this.data.number === this.number || !words.length
@@ -257,7 +269,7 @@ class Palette {
 
   show() {
     const found = this.found()
-    const order = this.only || this.field.value.trim() ? [...FOUND, "action", "page"] : GROUPS.map(([kind]) => kind)
+    const order = this.only ? [...FOUND, "action", "page"] : this.groups(found)
     this.options = []
     const groups = order.map((kind) => this.group(kind, found[kind] ?? []))
     this.list.replaceChildren(...groups.filter(Boolean))
