@@ -137,6 +137,7 @@ METHODS: Mapping[str, Entry] = {
     "chats.passages": Entry(
         "empty", owner="any", uses={"query": Literally("harvest")}, mixed="own"
     ),
+    "chats.drafts": Entry("empty", owner="any", mixed="own"),
     "chats.create": own(),
     "chats.get": gone(),
     "chats.rename": gone(owner="change"),

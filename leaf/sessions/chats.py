@@ -39,11 +39,10 @@ class Chats(Part):
         them."""
         return found.passages(self._db, self._scope, chat_ids, query)
 
-    def drafts(self, found: Sequence[Chat]) -> dict[str, str]:
-        """Chat id -> the name of the first file that waits there, of those in which nothing was asked
-        yet."""
-        empty = [chat.id for chat in found if not chat.title and not chat.head_id]
-        return chat_files.waiting_names(self._db, self._scope, empty) if empty else {}
+    def drafts(self, chat_ids: Sequence[str]) -> dict[str, str]:
+        """Chat id -> the name of the first file that waits there for a question, of those chats that
+        have one."""
+        return chat_files.waiting_names(self._db, self._scope, chat_ids) if chat_ids else {}
 
     def find(self, chat_id: str, query: str) -> str:
         """The newest message that is shown of a chat and holds most of these words; empty if none

@@ -74,7 +74,9 @@ def draw(
     shown = CHATS_SHOWN * st.session_state.get("chat-pages", 1)
     chats = session().chats.list(query=query or "", limit=shown + 1)
     said = session().chats.passages([c.id for c in chats[:shown]], query) if query else {}
-    drafts = session().chats.drafts(chats[:shown])
+    drafts = session().chats.drafts(
+        [chat.id for chat in chats[:shown] if not chat.title and not chat.head_id]
+    )
     with st.container(key="chats", gap="xxsmall"):
         today = datetime.now().astimezone().date()
         for day, group in groupby(
