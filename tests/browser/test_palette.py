@@ -11,6 +11,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from bench.page import quiet
 from leaf.agent import titling
 from tests import axe_kit
 from tests.app_process import App
@@ -186,6 +187,7 @@ def test_chats_and_files_are_found_and_opened(home: App, page: Page, sales: Path
     look_for(page, "walrus", re.compile("title of its own|walrus"))
     page.keyboard.press("Enter")
     expect(page).to_have_url(address)
+    quiet(page)  # opened while the page is still drawn anew, it may be drawn anew with it
     open_palette(page)
     look_for(page, "sales.csv", "sales.csv")
     page.keyboard.press("Enter")
