@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from bench.page import quiet
+from bench.visits import SPEC, SQL
 from tests.browser.conftest import PATIENCE, App, MessagesServer
 from tests.browser.test_journeys import composer, finished
 from tests.browser.test_python import shot
@@ -19,17 +20,9 @@ from tests.messages_server import Turn
 
 pytestmark = pytest.mark.browser
 
-SQL = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region"
-BARS = {
-    "mark": "bar",
-    "encoding": {
-        "x": {"field": "region", "type": "nominal"},
-        "y": {"field": "revenue", "type": "quantitative"},
-    },
-}
 TURNS = (
     Turn.call(("query_tables", {"sql": SQL})),
-    Turn.call(("make_chart", {"sql": SQL, "spec": BARS})),
+    Turn.call(("make_chart", {"sql": SQL, "spec": SPEC})),
     Turn.say("**North** leads with 300."),
 )
 MOST = 60

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from bench._long_chat import fill
 from bench.page import quiet
-from bench.visits import SHIFTED
+from bench.visits import SHIFTED, SPEC, SQL
 from tests.browser.conftest import App, MessagesServer
 from tests.browser.test_addresses import back, here
 from tests.browser.test_journeys import add_by_composer, ask, finished
@@ -151,17 +151,9 @@ def test_what_scrolls_without_wheel_finger_or_key_is_the_readers_own(
     page.context.close()
 
 
-SQL = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region"
-BARS = {
-    "mark": "bar",
-    "encoding": {
-        "x": {"field": "region", "type": "nominal"},
-        "y": {"field": "revenue", "type": "quantitative"},
-    },
-}
 TURNS = [
     Turn.call(("query_tables", {"sql": SQL})),
-    Turn.call(("make_chart", {"sql": SQL, "spec": BARS})),
+    Turn.call(("make_chart", {"sql": SQL, "spec": SPEC})),
     Turn.call(("query_tables", {"sql": SQL})),
     Turn.say("The text behind it.\n\nAnd its end.", pieces=30, delay=0.1),
 ]
