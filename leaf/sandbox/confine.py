@@ -221,7 +221,7 @@ def let_app_go_first(pid: int) -> None:
     """Where Linux shares the cores among sessions first, as it does outside of containers, a child that
     leads a session of its own would have as much of them as the whole app, however low it stands in
     its session: the session is put behind the app's, too."""
-    # Not on every system has it; the child may be gone already.
+    # Not every system has it; the child may be gone already.
     with contextlib.suppress(AttributeError, OSError):
         if os.getsid(pid) != pid:
             return  # in the app's own session, where its own nice value counts
