@@ -476,6 +476,8 @@ OTHERS = (
     "generate_series(1, 5000) AS t(n)",
     "INSERT INTO usage_days SELECT 'w' || n % 50, 'u' || n, DATE '2026-01-01' + n % 300, 'm', "
     "0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM generate_series(1, 20000) AS t(n)",
+    "INSERT INTO usage_chats SELECT 'w' || n % 50, 'u' || n % 50, '#' || n, DATE '2026-01-01' + n % 300, "
+    "0, 0, 0, 0, 0, 0 FROM generate_series(1, 20000) AS t(n)",
 )
 """People of other workspaces, so that a plan for one of them is worth its while."""
 

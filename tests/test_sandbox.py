@@ -558,6 +558,8 @@ def test_the_session_of_children_gives_way_to_the_app(tmp_path: Path, kind: str)
         group = Path(f"/proc/{one.pid}/autogroup").read_text()
         one.kill()
         one.wait()
+    if not group or not own:
+        pytest.skip("this kernel has the file, and groups no session")
     apart = group.split()[0] != own.split()[0]
     assert apart or kind == "alone"
     assert group.split()[-1] == (str(NICE) if apart else own.split()[-1])
