@@ -112,7 +112,7 @@ def test_what_cannot_be_downloaded_is_said_beside_the_page(
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 900)])
+@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_result_chart_and_chat_are_taken_along(
     app: App, browser: Browser, tmp_path: Path, scheme: str, width: int, height: int
 ) -> None:

@@ -187,11 +187,35 @@ def test_chats_and_files_are_found_and_opened(home: App, page: Page, sales: Path
     look_for(page, "walrus", re.compile("title of its own|walrus"))
     page.keyboard.press("Enter")
     expect(page).to_have_url(address)
-    quiet(page)  # opened while the page is still drawn anew, it may be drawn anew with it
     open_palette(page)
     look_for(page, "sales.csv", "sales.csv")
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-preview").get_by_text("sales.csv").first).to_be_visible()
+
+
+@pytest.mark.parametrize("start", ["/", "/files", "/settings"])
+def test_what_is_typed_in_the_palette_stays_while_the_page_below_it_becomes_another(
+    home: App, page: Page, start: str
+) -> None:
+    """Streamlit draws all elements of another page anew, the palette among them."""
+    page.goto(home.url + start)
+    quiet(page)
+    for name in ("Usage", "Files", "New chat"):
+        open_palette(page)
+        look_for(page, name, name)
+        page.keyboard.press("Enter")
+        expect(palette(page)).to_be_hidden()
+        page.keyboard.press("Control+k")
+        page.keyboard.type("a keyboard", delay=80)
+        page.keyboard.press("ArrowLeft")
+        quiet(page)
+        field = page.get_by_role("combobox", name="Search or run a command")
+        expect(field).to_be_focused()
+        expect(field).to_have_value("a keyboard")
+        page.keyboard.type("r")
+        expect(field).to_have_value("a keyboarrd")
+        page.keyboard.press("Escape")
+        expect(palette(page)).to_be_hidden()
 
 
 def test_the_list_of_shortcuts_is_not_opened_where_something_is_written(

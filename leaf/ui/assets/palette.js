@@ -4,6 +4,7 @@
 const PAUSE = 140
 const AGAIN = 1500
 const TRIES = 6
+const AWAY = 5000
 const MAC = /Mac|iPhone|iPad/.test(navigator.platform)
 const COMMAND = MAC ? "⌘ K" : "Ctrl K"
 const COMPOSER = '[data-testid="stChatInputTextArea"]'
@@ -49,8 +50,9 @@ const keysOf = (keys) => {
 }
 
 class Palette {
-  constructor(root) {
+  constructor(root, language) {
     this.root = root
+    this.language = language
     this.data = { pages: [], items: [], number: 0 }
     this.number = this.last = this.at = 0
     this.options = []
@@ -65,13 +67,13 @@ class Palette {
   }
 
   build() {
-    const opener = make("button", "leaf-palette-open")
-    opener.type = "button"
-    opener.setAttribute("aria-label", t("Search and commands"))
-    opener.title = `${t("Search and commands")} (${COMMAND})`
-    opener.setAttribute("aria-haspopup", "dialog")
-    opener.append(iconOf("search"))
-    opener.onclick = () => this.open()
+    this.opener = make("button", "leaf-palette-open")
+    this.opener.type = "button"
+    this.opener.setAttribute("aria-label", t("Search and commands"))
+    this.opener.title = `${t("Search and commands")} (${COMMAND})`
+    this.opener.setAttribute("aria-haspopup", "dialog")
+    this.opener.append(iconOf("search"))
+    this.opener.onclick = () => this.open()
     this.dialog = make("dialog", "leaf-palette")
     this.dialog.setAttribute("aria-label", t("Search and commands"))
     const head = make("div", "leaf-palette-head")
@@ -101,7 +103,21 @@ class Palette {
     this.dialog.append(head, this.list, this.none, this.heard, foot)
     this.dialog.onclick = (event) => event.target === this.dialog && this.close()
     this.shortcuts = this.listed()
-    this.root.replaceChildren(opener, this.dialog, this.shortcuts)
+    this.root.replaceChildren(this.opener, this.dialog, this.shortcuts)
+  }
+
+  // Streamlit draws every element anew with another page: what is open and half typed goes along.
+  moveTo(root) {
+    const open = [this.dialog, this.shortcuts].find((one) => one.open)
+    const { selectionStart: start, selectionEnd: end } = this.field
+    this.root = root
+    root.replaceChildren(this.opener, this.dialog, this.shortcuts)
+    if (!open) return
+    open.close() // out of the page it lay over nothing any more, and was open all the same
+    open.showModal()
+    if (open !== this.dialog) return
+    this.field.focus()
+    this.field.setSelectionRange(start, end)
   }
 
   listed() {
@@ -173,7 +189,18 @@ class Palette {
     } else if (event.key === "Enter" && event.target === this.field) {
       takes()
       this.choose(this.options[this.at])
-    } else event.stopImmediatePropagation() // the page's own shortcuts wait
+    } else {
+      event.stopImmediatePropagation() // the page's own shortcuts wait
+      if (!this.root.isConnected) this.write(event)
+    }
+  }
+
+  // What is typed while Streamlit has the field out of the page goes into it all the same.
+  write(event) {
+    if (event.key.length > 1 || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    this.field.setRangeText(event.key, this.field.selectionStart, this.field.selectionEnd, "end")
+    this.wrote()
   }
 
   // Open and close
@@ -335,18 +362,20 @@ let palette = null
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".leaf-palette-root")
+  if (palette && palette.root !== root && palette.language === data.language) palette.moveTo(root)
   if (palette?.root !== root) {
     palette?.dispose()
     speak(data)
-    palette = new Palette(root)
+    palette = new Palette(root, data.language)
   }
   palette.update(data, setTriggerValue)
   const mine = palette
-  // What Streamlit ends may be an earlier call for an element that stays, and that after a later call for it.
+  // What Streamlit ends may be an earlier call for an element that stays, and that after a later call for it; and with another page
+  // the palette comes again at once.
   const end = () => {
-    if (root.isConnected) return
+    if (mine.root.isConnected) return
     mine.dispose()
     if (palette === mine) palette = null
   }
-  return () => setTimeout(end)
+  return () => setTimeout(end, AWAY)
 }
