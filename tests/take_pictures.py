@@ -251,6 +251,7 @@ def _page(browser: Browser, scheme: str) -> Page:
 def _take(page: Page, name: str) -> None:
     """256 colours are enough for a page, and make it small without blurring its words."""
     page.mouse.move(0, 0)
+    expect(page.get_by_role("tooltip")).to_have_count(0)
     page.wait_for_load_state("networkidle")
     expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
     picture = (

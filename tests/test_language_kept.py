@@ -18,6 +18,8 @@ from leaf.ui.documents import change_in_words
 
 GERMAN = {
     "Queried sales: 1 row": "Abfrage von sales: 1 Zeile",
+    "Queried sales by region: 2 rows": "Abfrage von sales nach region: 2 Zeilen",
+    "Queried by region in sales: 2 rows": "Abfrage nach region in sales: 2 Zeilen",
     "Queried sales, costs: 12,345 rows": "Abfrage von sales, costs: 12.345 Zeilen",
     "Summed revenue by region in q3_sales: 4 rows": (
         "Summe von revenue nach region in q3_sales: 4 Zeilen"

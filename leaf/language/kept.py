@@ -19,7 +19,9 @@ LONGEST = 400
 WHOLE = (
     mark("Queried {tables}: {rows}"),
     mark("Queried no table: {rows}"),
-    mark("Queried by {key} in {tables}: {rows}"),
+    mark("Queried {tables} by {key}: {rows}"),
+    mark("Queried no table by {key}: {rows}"),
+    mark("Queried by {key} in {tables}: {rows}"),  # earlier versions
     mark("Summed {column} in {tables}: {rows}"),
     mark("Summed {column} by {key} in {tables}: {rows}"),
     mark("Averaged {column} in {tables}: {rows}"),

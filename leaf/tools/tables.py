@@ -303,9 +303,8 @@ def in_words(result: QueryResult) -> str:
         key = result.columns[int(key) - 1] if 0 < int(key) <= len(result.columns) else ""
     by = f" by {key}" if key else ""
     rows = _rows(result.total)
-    return quoted(
-        f"{said}{by} {'' if said == 'Queried' and not by else 'in '}{tables}: {rows}", 160
-    )
+    what = f"Queried {tables}{by}" if said == "Queried" else f"{said}{by} in {tables}"
+    return quoted(f"{what}: {rows}", 160)
 
 
 TOOLS = (
