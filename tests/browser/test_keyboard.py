@@ -78,6 +78,9 @@ def test_from_a_file_to_a_board_by_keyboard_alone(
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    # Playwright takes windows that choose files over from the first listener on, and waits for
+    # nothing then: with one that is set as the key is pressed, Chromium may open its own, unseen.
+    page.on("filechooser", lambda _: None)
     with MessagesServer(list(TURNS)) as server:
         page.goto(new_app(model_url=server.url).url)
         _add(page, sales)
