@@ -205,6 +205,8 @@ def test_query_keeps_the_result_and_says_what_was_scanned(run: Any) -> None:
     assert output.summary == "Summed revenue by region in q3_sales: 3 rows"
     assert "Scanned q3_sales (4 rows)" in output.text
     assert output.coverage[0].name == "Q3 Sales.csv"
+    regions = run("query_tables", sql="SELECT region FROM q3_sales GROUP BY region")
+    assert regions.summary == "Queried q3_sales by region: 3 rows"
 
 
 def test_two_sheets_of_one_workbook_count_as_two(run: Any) -> None:

@@ -122,7 +122,7 @@ def _draw(chat_id: str, places: Sequence[Mapping[str, str]]) -> None:
 
 def _look() -> None:
     """Find what the newest words name. Only here is anything looked up."""
-    asked = st.session_state[KEY].get("asked")
+    asked = _heard("asked")
     if not isinstance(asked, Mapping):
         return
     text = str(asked.get("text", ""))[:LONGEST]
@@ -136,13 +136,19 @@ def _look() -> None:
 
 
 def _take() -> None:
-    chosen = st.session_state[KEY].get("chosen")
+    chosen = _heard("chosen")
     if not isinstance(chosen, Mapping):
         return
     number = int(chosen.get("number", 0))
     if number > st.session_state.get(DONE, 0):  # an earlier one may be said again after a later one
         st.session_state[DONE] = number
         st.session_state[CHOSEN] = dict(chosen)
+
+
+def _heard(what: str) -> object:
+    """None where Streamlit has dropped the component's state, as when a run ended before it had
+    drawn the palette; the browser says it again."""
+    return (st.session_state.get(KEY) or {}).get(what)
 
 
 def find(text: str, only: str = "") -> list[PaletteItem]:

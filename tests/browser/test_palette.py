@@ -198,9 +198,12 @@ def test_what_is_typed_in_the_palette_stays_while_the_page_below_it_becomes_anot
     home: App, page: Page, start: str
 ) -> None:
     """Streamlit draws all elements of another page anew, the palette among them."""
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(home.url + start)
     quiet(page)
     for name in ("Usage", "Files", "New chat"):
+        quiet(page)
         open_palette(page)
         look_for(page, name, name)
         page.keyboard.press("Enter")
@@ -216,6 +219,7 @@ def test_what_is_typed_in_the_palette_stays_while_the_page_below_it_becomes_anot
         expect(field).to_have_value("a keyboarrd")
         page.keyboard.press("Escape")
         expect(palette(page)).to_be_hidden()
+    assert errors == []
 
 
 def test_the_list_of_shortcuts_is_not_opened_where_something_is_written(

@@ -4,7 +4,7 @@
 const PAUSE = 140
 const AGAIN = 1500
 const TRIES = 6
-const AWAY = 5000
+const AWAY = 5000 // for as long as another page may take to bring it again
 const MAC = /Mac|iPhone|iPad/.test(navigator.platform)
 const COMMAND = MAC ? "⌘ K" : "Ctrl K"
 const COMPOSER = '[data-testid="stChatInputTextArea"]'
@@ -206,7 +206,7 @@ class Palette {
   // Open and close
 
   open(only = "") {
-    if (this.dialog.open) return
+    if (this.dialog.open || !this.root.isConnected) return // out of the page there is nothing to lie over
     this.shortcuts.close()
     this.only = only
     this.field.value = ""
