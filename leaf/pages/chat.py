@@ -41,8 +41,7 @@ if chat is not None and chat.title:
 people.draw(chat)
 message_id = st.query_params.get("message", "")
 shown = earlier.load(chat, message_id)
-if composer.draw(chat, thread.running_id(shown)):
-    shown = earlier.load(chat, message_id)
+composer.draw(chat, thread.running_id(shown))
 reading.draw(chat, shown, message_id)
 
 if shown is None or not shown.messages:

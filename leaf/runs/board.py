@@ -14,7 +14,7 @@ from leaf.runs.records import Load
 from leaf.runs.run import Run
 from leaf.runs.steps import Stream
 from leaf.runs.waiting import QueueEntry, QueuePlace, Waiting
-from leaf.store.changes import Change, Hub
+from leaf.store.changes import LIVE, Change, Hub
 from leaf.store.model import Unfinished
 
 ELSEWHERE = "This answer goes on in another process."
@@ -84,9 +84,9 @@ class Board:
             return message_id in self.live
 
     def running_chats(self, workspace_id: str) -> frozenset[str]:
-        """Ids of the workspace's chats in which this process is writing."""
+        """Ids of the workspace's chats in which this process is writing, or a question waits."""
         with self.news:
-            entries = [live.entry for live in self.live.values()]
+            entries = [*(live.entry for live in self.live.values()), *self.waiting.entries()]
         return frozenset(
             entry.chat_id for entry in entries if entry.scope.workspace_id == workspace_id
         )
@@ -145,15 +145,15 @@ class Board:
                 run.stop.set()
         if followed is not None and followed.elsewhere:
             followed.emit(chunk("abort", reason=ELSEWHERE))
-        self.tell(entry)
+        self.tell(entry, LIVE)
         return run
 
-    def tell(self, entry: QueueEntry) -> None:
+    def tell(self, entry: QueueEntry, topic: str = "messages") -> None:
         """What waits and what runs is known to this process alone, so it is told beside what the
         history tells."""
         with self.news:
             self.news.notify_all()
-        self._changes.publish([Change(entry.scope.workspace_id, "messages")])
+        self._changes.publish([Change(entry.scope.workspace_id, topic)])
 
     def heard(self, changes: Collection[Change]) -> None:
         """Another process may be done with a chat in which a question waits here, or with an answer
@@ -203,7 +203,7 @@ class Board:
             live = self.live.pop(message_id, None)
             self.news.notify_all()
         if live:
-            self.tell(live.entry)
+            self.tell(live.entry, LIVE)
         return live
 
     def lose(self, message_id: str) -> None:

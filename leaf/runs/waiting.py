@@ -51,6 +51,10 @@ class Waiting:
     def __contains__(self, message_id: str) -> bool:
         return any(message_id in entries for entries in self._people.values())
 
+    def entries(self) -> list[QueueEntry]:
+        """All that wait."""
+        return [entry for entries in self._people.values() for entry in entries.values()]
+
     def add(self, entry: QueueEntry) -> None:
         """At the end. A ticket that waits already keeps its place."""
         entries = self._people.setdefault(entry.scope.user_id, OrderedDict())

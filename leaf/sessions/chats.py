@@ -94,9 +94,10 @@ class Chats(Part):
         return messages.thread(self._db, self._scope, chat_id, last=last, first=first)
 
     def running(self) -> frozenset[str]:
-        """Ids of the user's chats in which an answer is being written just now."""
+        """Ids of the user's chats in which an answer is being written just now, or a question
+        waits."""
         running = self._house.runs.board.running_chats(self._scope.workspace_id)
-        return chats.visible_among(self._db, self._scope, running) if running else running
+        return chats.unfinished_among(self._db, self._scope, running) if running else running
 
     # --- who takes part
 

@@ -171,7 +171,7 @@ class Messages(Part):
         asked back. Raises NotFoundError, SandboxError."""
         answer = self.get(message_id)
         before = messages.history(self._db, self._scope, answer.chat_id, answer.parent_id)
-        return follow_ups(self._house, self._scope, answer, list(before)[-THREAD:])
+        return follow_ups(self._house, self._scope, answer, list(before[-THREAD:]))
 
     def markdown(self, message_id: str) -> str:
         """An answer with its question, sources and coverage, for somebody who takes it along."""

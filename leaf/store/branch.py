@@ -7,7 +7,7 @@ in its window.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import overload
@@ -124,6 +124,11 @@ class Branch(Sequence[Message]):
                 wanted = range(*at.indices(len(self)))
                 return tuple(self._message(i) for i in sorted(wanted, reverse=True))[::-1]
             return self._message(range(len(self))[at])
+
+    def __iter__(self) -> Iterator[Message]:
+        """All of them, read as a slice is: one after another from the first on, each would be a
+        piece of its own."""
+        return iter(self[:])
 
     @property
     def read(self) -> int:

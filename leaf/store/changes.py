@@ -85,6 +85,10 @@ ALL = frozenset(TOPICS.values()) - {SILENT}
 RUNS = "runs"
 """Told to the processes that write answers, and to no page: something is to be stopped or taken
 over."""
+LIVE = "live"
+"""Which answers are being written has changed, and nothing that is kept. Told to pages that wait for
+one to begin, or count them; all others show what they did, and to draw each of them again as an
+answer begins and ends would cost as much as the answer."""
 EVERYWHERE = "*"
 """Stands for every workspace where it cannot be said which one has changed."""
 
@@ -135,7 +139,7 @@ class Hub:
 
     def publish_everything(self) -> None:
         """Something may have been missed: let all look."""
-        self.publish([Change(EVERYWHERE, topic) for topic in (*ALL, RUNS)])
+        self.publish([Change(EVERYWHERE, topic) for topic in (*ALL, RUNS, LIVE)])
 
     def newest(self, workspace_id: str, topics: Iterable[str] = ALL) -> int:
         """The position of the last change of these topics; 0 if there was none."""

@@ -127,6 +127,18 @@ def visible_among(db: Database, scope: Scope, chat_ids: Collection[str]) -> froz
     return frozenset(str(row["id"]) for row in rows)
 
 
+def unfinished_among(db: Database, scope: Scope, chat_ids: Collection[str]) -> frozenset[str]:
+    """Those of the chats that the caller may see and in which an answer waits or is being
+    written."""
+    those, given = one_of("c.id", list(chat_ids))
+    rows = db.read(
+        "SELECT DISTINCT c.id FROM chats c JOIN messages m ON m.chat_id = c.id WHERE "
+        f"{those} AND m.status IN ('pending', 'streaming') AND {VISIBLE}",
+        params(scope, **given),
+    )
+    return frozenset(str(row["id"]) for row in rows)
+
+
 def list_chats(
     db: Database,
     scope: Scope,
@@ -290,6 +302,17 @@ def hold(tx: Transaction, scope: Scope, chat_id: str, at: datetime) -> Chat:
         params(scope, id=chat_id, at=at),
     )
     return get(tx, scope, chat_id)
+
+
+def hold_of(tx: Transaction, scope: Scope, message_id: str) -> None:
+    """Keep the chat of a message, where the caller sees it, from other writers until the
+    transaction ends. Nothing of it changes, so nobody is told."""
+    if tx.engine == "postgres":  # DuckDB has one writer at a time
+        tx.execute(
+            "UPDATE chats AS c SET updated_at = c.updated_at WHERE c.id = (SELECT m.chat_id FROM "
+            f"messages m WHERE m.id = :message) AND {VISIBLE}",
+            params(scope, message=message_id),
+        )
 
 
 def host_of(db: Database | Transaction, chat_id: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from leaf.errors import NotFoundError
 from leaf.store import chats, messages
-from leaf.store.changes import EVERYWHERE, RUNS
+from leaf.store.changes import EVERYWHERE, LIVE, RUNS
 from leaf.store.database import Database, Transaction, now, one_of
 from leaf.store.model import Message, Scope, Unfinished
 
@@ -169,11 +169,9 @@ def claim(
     are written for whoever asked as may be at once, wherever they are; `gone` when it was
     withdrawn, stopped or begun meanwhile.
     """
-    at = now()
     with db.transaction(scope) as tx:
         try:
-            message = messages.get(tx, scope, message_id)
-            chats.hold(tx, scope, message.chat_id, at)
+            chats.hold_of(tx, scope, message_id)
             message = messages.get(tx, scope, message_id)
         except NotFoundError:
             return "gone"
@@ -190,8 +188,9 @@ def claim(
             return "full"
         tx.execute(
             "UPDATE messages SET status = 'streaming', updated_at = :at WHERE id = :id",
-            {"at": at, "id": message_id},
+            {"at": now(), "id": message_id},
         )
+        tx.tell(LIVE)
         if holder:
             _appear(tx, holder)
             _insert(tx, scope, message, holder.id, holder.version)

@@ -157,10 +157,11 @@ def _hold(tx: Transaction, scope: Scope, chat_id: str) -> bool:
     none so far."""
     place = _place(scope, chat_id)
     if chat_id != OUTSIDE:
-        tx.execute(
-            f"UPDATE chats AS c SET head_id = c.head_id WHERE c.id = :chat AND {chats.VISIBLE}",
-            place,
-        )
+        if tx.engine == "postgres":  # DuckDB has one writer at a time
+            tx.execute(
+                f"UPDATE chats AS c SET head_id = c.head_id WHERE c.id = :chat AND {chats.VISIBLE}",
+                place,
+            )
         chats.get(tx, scope, chat_id, deleted=True)
     elif not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", place):
         raise NotFoundError("No such workspace.", "Sign in again.")

@@ -59,7 +59,8 @@ def unscoped_record(
     chat that was deleted meanwhile, since it was spent.
     """
     with db.transaction(scope) as tx:
-        tx.execute("UPDATE chats SET title = title WHERE id = :chat", {"chat": chat_id})
+        if tx.engine == "postgres":  # DuckDB has one writer at a time
+            tx.execute("UPDATE chats SET title = title WHERE id = :chat", {"chat": chat_id})
         new = tx.read(
             """
             INSERT INTO usage_steps (message_id, step, workspace_id, user_id, chat_id, model, input_tokens, cached_tokens,

@@ -40,15 +40,36 @@ from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
 
+CARRIED_OUT = "composer-carried-out"
+"""Whether what was submitted is asked already, in the state of the session."""
 LIBRARY_SHOWN = 200
 """Files of the library that can be chosen from the menu; the Files page reaches all."""
 
 
-def draw(chat: Chat | None, running_id: str) -> bool:
-    """The composer at the bottom of the page. What is submitted is carried out here, before the
-    page is drawn; True if it was a question that the rest of this drawing can show, so that who
-    asked sees it without a second one.
+def carry_out(chat_id: str) -> bool:
+    """Ask what was submitted, before anything is drawn: this drawing shows it then, in the thread,
+    beside the composer and in the sidebar, and none has to follow. True if something was asked, or
+    given back.
+
+    What comes with a recording takes a while and is left to `draw`, which shows how far it is; so
+    is a chat that cannot be opened, of which the page says why.
     """
+    submitted = st.session_state.get("composer")
+    st.session_state[CARRIED_OUT] = False
+    if submitted is None or isinstance(submitted, str) or not _only_words(submitted):
+        return False
+    try:
+        chat = session().chats.get(chat_id) if chat_id else None
+    except LeafError:
+        return False
+    st.session_state[CARRIED_OUT] = True
+    _ask(chat, submitted.text.strip())
+    return True
+
+
+def draw(chat: Chat | None, running_id: str) -> None:
+    """The composer at the bottom of the page. What is submitted and was not carried out is, before
+    the page is drawn."""
     with st.bottom:
         progress = st.container()
         with progress:
@@ -90,42 +111,22 @@ def draw(chat: Chat | None, running_id: str) -> bool:
                 _draw_stop(running_id)
         browser.focus_composer(f"focus-{chat.id if chat else 'new'}")
         prompts.draw_inserted()
-    if (
-        submitted
-        and chat
-        and chat.title
-        and _only_words(submitted)
-        and not (waiting or folders or running_id)
-    ):
-        return _ask_here(chat, submitted.text, tools)
-    if submitted:
+    if submitted and not st.session_state.get(CARRIED_OUT):
         with progress:
             _submit(chat, submitted.text, submitted.audio)
-    return False
 
 
 def _only_words(submitted: Any) -> bool:
     return bool(submitted.text.strip()) and submitted.audio is None
 
 
-def _ask_here(chat: Chat, text: str, tools: Any) -> bool:
-    """Ask in the middle of a drawing: nothing that is drawn so far speaks of the question but the
-    tools beside the composer.
-
-    What the sidebar says of the chat is drawn anew soon, as for everybody else who sees it.
-    """
-    try:
-        answer = _send(chat, text)
-    except LeafError as e:
-        _give_back(e, text)
-        st.rerun()
-    with tools:
-        _draw_stop(answer.id)
-    return True
-
-
 def ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
     """Send a question and draw its chat. What cannot be sent is said, and the text given back."""
+    _ask(chat, text, file_ids)
+    st.rerun()
+
+
+def _ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
     try:
         chat = chat or session().chats.create(st.session_state.get("new-chat-model") or "")
         _send(chat, text, file_ids)
@@ -133,7 +134,6 @@ def ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
         _give_back(e, text)
     if chat is not None:
         st.query_params["chat"] = chat.id
-    st.rerun()
 
 
 def _send(chat: Chat, text: str, file_ids: Sequence[str] = ()) -> Message:

@@ -19,7 +19,7 @@ from leaf.ui.cookies import claims_in, cookies_of
 PAGE = "/_stcore/stream"
 AT_ONCE = 30
 """Pages that a person opens without a wait: all tabs, when a server is back."""
-EVERY_SECONDS = 2.0
+EVERY_SECONDS = 5.0
 """One more each so many seconds."""
 LONGEST_SECONDS = 10.0
 """Nobody waits for longer; the browser tries again by itself."""

@@ -45,6 +45,8 @@ class Found:
     """Where its messages hold the words."""
     draft: str = ""
     """The name of a file that waits there for the first question."""
+    running: bool = False
+    """Whether an answer is being written there, or a question waits."""
 
 
 def draw(
@@ -77,6 +79,7 @@ def draw(
     drafts = session().chats.drafts(
         [chat.id for chat in chats[:shown] if not chat.title and not chat.head_id]
     )
+    running = session().chats.running()
     with st.container(key="chats", gap="xxsmall"):
         today = datetime.now().astimezone().date()
         for day, group in groupby(
@@ -84,7 +87,9 @@ def draw(
         ):
             st.caption(day)
             for chat in group:
-                found = Found(query or "", said.get(chat.id), drafts.get(chat.id, ""))
+                found = Found(
+                    query or "", said.get(chat.id), drafts.get(chat.id, ""), chat.id in running
+                )
                 _draw_chat(chat, chat_page, chat.id == active_chat_id, found)
         if not chats:
             st.caption(t("No chat holds these words.") if query else t("No chats yet"))
@@ -108,7 +113,6 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found)
     row = f"chat-row-{'active-' if active else ''}{markdown.turned(chat.title)}{chat.id}"
     untitled = t("{name}, not asked yet", name=found.draft) if found.draft else t(UNTITLED)
     title = markdown.label(chat.title or untitled, 60)
-    running = chat.id in session().chats.running()
     with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
         if st.button(
             f"**{title}**" if active else title,
@@ -116,8 +120,8 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found)
             type="tertiary",
             width="stretch",
             wrap=False,
-            icon="spinner" if running else ":material/group:" if chat.shared else None,
-            help=t("Being answered") if running else t("Shared chat") if chat.shared else None,
+            icon="spinner" if found.running else ":material/group:" if chat.shared else None,
+            help=_standing(chat, found),
         ):
             open_chat(chat_page, chat.id, found.query)
         chosen = icon_menu(
@@ -139,6 +143,12 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found)
         if active and "deleted-chat" in st.session_state:
             open_chat(chat_page, "")
         st.rerun()
+
+
+def _standing(chat: Chat, found: Found) -> str | None:
+    if found.running:
+        return t("Being answered")
+    return t("Shared chat") if chat.shared else None
 
 
 def _delete(chat: Chat) -> None:

@@ -2,12 +2,14 @@
 side would make each of them late, and the words that are on their way to other tabs with them.
 
 Nobody's tabs keep those of others waiting: of one person few are drawn at once, whoever was drawn
-longest ago comes next, and who has pages drawn without end has them drawn at a steady pace, the
-slower the more people are there.
+longest ago comes next, and who has pages drawn without end has them drawn at a steady pace: that of
+an equal part of what drawing may take, or half as much again as the others use, whichever is more.
+So where all work hard, or the machine is slow, nobody is held back for doing as the others do.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -25,16 +27,23 @@ from beginning."""
 ALL = 0.5
 """Of a core, that drawing may take in the long run where everybody wants more: the rest is for
 answers, and what is idle keeps those short who come now and then."""
-SHARE_LEAST, SHARE_MOST = 0.02, 0.25
-"""Of a core, for one person: an equal part of `ALL` within these bounds."""
-AHEAD = 2.5
-"""Seconds of drawing that somebody may use at once, some thirty pages; at their share they come
+SHARE_LEAST, SHARE_MOST = 0.01, 0.25
+"""Of a core, for one person: an equal part of `ALL` within these bounds, or more where others use
+more."""
+BESIDE_OTHERS = 1.5
+"""Times what one of the others uses, on average, that one person may use in any case."""
+BEYOND = 2.0
+"""Seconds of the processor for each one of a drawing's own thread: to let the page in, to send it and
+to read the history for it is work of other threads (measured: 1.7 to 2.3)."""
+AHEAD = 5.0
+"""Seconds of drawing that somebody may use at once, some eighty pages; at their share they come
 back."""
-OWED = 0.2
-"""Seconds of drawing that somebody may owe: after a page that takes long nobody waits for more than
-ten seconds."""
+LONGEST = 20.0
+"""Seconds that a page waits at most for its person's share: what was drawn beyond that is not
+owed."""
 RECENT = 60.0
-"""Seconds for which somebody counts as there after a page of theirs was drawn."""
+"""Seconds for which somebody counts as there after a page of theirs was drawn, and over which it is
+measured what they use: what was used so long ago counts for a third."""
 REMEMBERED = 1_000
 """People of whom it is known how they were drawn."""
 
@@ -61,10 +70,20 @@ class _Person:
     left: float = AHEAD
     """Seconds of drawing that they had left when it was reckoned last."""
     reckoned: float = 0.0
+    used: float = 0.0
+    """Seconds that they had used lately when it was reckoned last."""
+
+    def used_at(self, now: float) -> float:
+        """Seconds that they have used lately."""
+        return _faded(self.used, now - self.reckoned)
 
     def left_at(self, now: float, share: float) -> float:
         """Seconds of drawing that they have now."""
         return min(AHEAD, self.left + (now - self.reckoned) * share)
+
+
+def _faded(used: float, seconds: float) -> float:
+    return used * math.exp(-seconds / RECENT)
 
 
 class Turns:
@@ -85,6 +104,8 @@ class Turns:
         self._drawn: list[_Place] = []
         self._people: dict[str, _Person] = {}
         """By who they are, the latest drawn last."""
+        self._used, self._reckoned = 0.0, 0.0
+        """Seconds that all of them had used lately, and when that was reckoned."""
 
     @contextmanager
     def turn(self, who: str = "") -> Iterator[None]:
@@ -109,7 +130,7 @@ class Turns:
         finally:
             with self._lock:
                 self._drawn.remove(me)
-                self.charge(me.who, time.thread_time() - began)
+                self.charge(me.who, BEYOND * (time.thread_time() - began))
                 self._admit()
 
     def charge(self, who: str, seconds: float) -> None:
@@ -117,8 +138,11 @@ class Turns:
         with self._lock:
             if person := self._people.get(who):
                 now = self._clock()
-                person.left = max(-OWED, person.left_at(now, self._share(now)) - seconds)
-                person.reckoned = now
+                share = self._share(person, now, self._there(now))
+                person.left = max(-LONGEST * share, person.left_at(now, share) - seconds)
+                person.used = person.used_at(now) + seconds
+                self._used = _faded(self._used, now - self._reckoned) + seconds
+                person.reckoned = self._reckoned = now
 
     def _admit(self) -> None:
         """Let all begin whose turn it is."""
@@ -146,13 +170,18 @@ class Turns:
         person.last = now
         self._people[me.who] = person
         if len(self._people) > REMEMBERED:
-            del self._people[next(iter(self._people))]
+            del self._people[next(iter(self._people))]  # long gone, and what they used faded
 
-    def _share(self, now: float) -> float:
-        """Of a core, that one person may use in the long run."""
+    def _there(self, now: float) -> int:
+        """How many people are there, one at least."""
         latest = reversed(self._people.values())
-        there = sum(1 for _ in takewhile(lambda person: person.last > now - RECENT, latest))
-        return min(SHARE_MOST, max(SHARE_LEAST, ALL / max(1, there)))
+        return max(1, sum(1 for _ in takewhile(lambda one: one.last > now - RECENT, latest)))
+
+    def _share(self, person: _Person, now: float, there: int) -> float:
+        """Of a core, that this person may use in the long run."""
+        used = _faded(self._used, now - self._reckoned) - person.used_at(now)
+        others = used / RECENT / max(1, there - 1)
+        return min(SHARE_MOST, max(SHARE_LEAST, ALL / there, BESIDE_OTHERS * others))
 
     def _next(self) -> _Place | None:
         """Who may begin now."""
@@ -160,14 +189,18 @@ class Turns:
         counted = Counter(place.who for place in self._drawn if place.until > now)
         if counted.total() >= self._at_once:
             return None
-        share = self._share(now)
+        there = self._there(now)
         may = [
             place
             for place in self._line
             if not place.who
-            or (counted[place.who] < self._each and self._of(place).left_at(now, share) > 0)
+            or (counted[place.who] < self._each and self._left(place, now, there) > 0)
         ]
         return min(may, key=lambda place: self._of(place).last, default=None)
+
+    def _left(self, place: _Place, now: float, there: int) -> float:
+        person = self._of(place)
+        return person.left_at(now, self._share(person, now, there))
 
     def _of(self, place: _Place) -> _Person:
         return self._people.get(place.who) or _Person()
@@ -178,7 +211,8 @@ class Turns:
         if me.who and self._first_of(me.who) is not me:
             return None
         now = self._clock()
-        share = self._share(now)
+        person = self._of(me)
+        share = self._share(person, now, self._there(now))
         waits = [place.until - now for place in self._drawn]
-        waits.append(-self._of(me).left_at(now, share) / share)
+        waits.append(-person.left_at(now, share) / share)
         return min((wait for wait in waits if wait > 0), default=None)

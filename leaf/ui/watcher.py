@@ -6,6 +6,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
+from leaf.store.changes import LIVE
 from leaf.ui.state import leaf, session, sign_in_ends, waker
 
 PERIOD = 60.0
@@ -21,14 +22,22 @@ TOPICS = {
     "drive": EVERY_PAGE | {"drive", "files", "jobs"},
     "usage": EVERY_PAGE | {"usage", "budgets"},
     "settings": EVERY_PAGE | {"budgets", "drive", "prompts", "models"},
-    "operations": EVERY_PAGE,
+    "operations": EVERY_PAGE | {LIVE},
 }
 """Address of a page -> what it shows."""
+WAITS_FOR_RUN = "waits-for-run"
+"""Whether it shows an answer that it cannot follow yet, in the state of the session."""
 
 
 def begin() -> None:
     """Before anything is read: whatever changes from here on draws the page again."""
     st.session_state["drawn-from"] = waker().position(session_id())
+    st.session_state[WAITS_FOR_RUN] = False
+
+
+def wait_for_run() -> None:
+    """The page shows an answer that is not being written yet, as far as this process knows."""
+    st.session_state[WAITS_FOR_RUN] = True
 
 
 def watch(page: str) -> None:
@@ -36,11 +45,15 @@ def watch(page: str) -> None:
     needs is loaded behind it."""
     _look(page, st.session_state["drawn-from"])
     waker().wait(
-        session_id(), session().scope.workspace_id, TOPICS[page], st.session_state["drawn-from"]
+        session_id(), session().scope.workspace_id, _topics(page), st.session_state["drawn-from"]
     )
     if (ends := sign_in_ends()) is not None:
         waker().ring_at(session_id(), ends)
     leaf().warm()
+
+
+def _topics(page: str) -> frozenset[str]:
+    return TOPICS[page] | ({LIVE} if st.session_state.get(WAITS_FOR_RUN) else frozenset())
 
 
 def session_id() -> str:
@@ -52,6 +65,6 @@ def session_id() -> str:
 @st.fragment(run_every=PERIOD)
 def _look(page: str, since: int) -> None:
     """While the page itself is drawn nothing is looked for: `watch` does that at its end."""
-    changed = session().newest_change(TOPICS[page]) > since
+    changed = session().newest_change(_topics(page)) > since
     if changed and waker().waits(session_id()):
         st.rerun()

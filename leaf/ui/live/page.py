@@ -14,7 +14,7 @@ from leaf.language.text import current
 from leaf.runs.run import Run
 from leaf.sessions.session import Session
 from leaf.store.model import Message
-from leaf.ui import state
+from leaf.ui import state, watcher
 from leaf.ui.draw import draw_item
 from leaf.ui.items import WORKING, Item, items
 from leaf.ui.live import component, polled
@@ -83,6 +83,8 @@ def _show(message_id: str, chat_id: str) -> None:
     _remember_documents(drawn, first=first)
     if run is None or follower.done:
         _end_if_over(message_id)
+    if run is None:
+        watcher.wait_for_run()
     with st.container(key=f"said-{message_id}"):
         for item in drawn:
             draw_item(st, item, chat_id, message_id)
