@@ -80,9 +80,10 @@ if page != chat:
     st.set_page_config(page_title=f"{t(page.title)} · Leaf")
     if "chat" in st.query_params:
         browser.clean_address("chat", "message")
-if page == chat and composer.carry_out(active):  # and answered, while the page waits for its turn
-    watcher.begin()  # what was asked is in all that is drawn from here on
-    active = st.query_params.get("chat", "")
+with working_for(state.drawn_for()):
+    if page == chat and composer.carry_out(active):  # answered while the page waits for its turn
+        watcher.begin()  # what was asked is in all that is drawn from here on
+        active = st.query_params.get("chat", "")
 with state.turns().turn(state.drawn_for()), working_for(state.drawn_for()):
     if state.session().operations.allowed():
         places.append(operations)
