@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import pytest
 
@@ -413,6 +413,26 @@ def test_the_history_of_a_chat_is_read_from_its_end_and_only_as_far_as_somebody_
     assert tuple(history) == messages.thread(store.db, scope, chat.id, head=ids[-2]).messages
     with pytest.raises(NotFoundError):
         messages.history(store.db, scope, chat.id, "no such message")
+
+
+def test_the_history_of_a_chat_is_gone_through_in_few_pieces(
+    store: Store, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = chats.create(store.db, scope)
+    ids = []
+    for i in range(20):
+        exchange = messages.add_exchange(store.db, scope, chat.id, text(f"question {i}"))
+        ids += [exchange.question.id, exchange.answer.id]
+    history, pieces = messages.history(store.db, scope, chat.id, ids[-1]), list[int]()
+    read = branch.read
+
+    def noted(*given: Any) -> Any:
+        pieces.append(len(given[-1]))
+        return read(*given)
+
+    monkeypatch.setattr(branch, "read", noted)
+    assert [m.id for m in history] == ids
+    assert pieces == [branch.PIECE, len(ids) - branch.PIECE]
 
 
 def test_a_question_that_waits_is_taken_out_and_what_follows_moves_up(

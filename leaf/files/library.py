@@ -32,7 +32,7 @@ from leaf.files.transcripts import SHORT_SECONDS, OnProgress, Transcript, Transc
 from leaf.readers.base import CONTAINERS, Inspected, Window
 from leaf.readers.window import CHARS_PER_TOKEN
 from leaf.sandbox.pool import Pool
-from leaf.store import Store, chat_files, chats, files, made_files, removal, users
+from leaf.store import Store, chat_files, files, made_files, removal, users
 from leaf.store.made_files import MadeFile
 from leaf.store.model import ChatFile, File, Scope
 from leaf.store.removal import Gone
@@ -318,9 +318,6 @@ class Library:
 
         Raises NotFoundError.
         """
-        if not file_ids:
-            chats.get(self._store.db, scope, chat_id)
-            return []
         return chat_files.attach(
             self._store.db, scope, chat_id, self._with_members(scope, file_ids), message_id
         )

@@ -50,7 +50,8 @@ class Messages(Part):
         """
         text, house, scope = _asked(text), self._house, self._scope
         chat = chats.get(self._db, scope, chat_id)
-        house.library.attach(scope, chat_id, file_ids)
+        if file_ids:
+            house.library.attach(scope, chat_id, file_ids)
         house.budgets.check(
             scope
         )  # after the files: they wait in the chat while the question is refused

@@ -96,10 +96,9 @@ def draw(chat: Chat | None, running_id: str) -> None:
             key="composer",
             accept_audio=True,
         )
-        tools = st.container(
+        with st.container(
             horizontal=True, vertical_alignment="center", gap="small", key="composer-tools"
-        )
-        with tools:
+        ):
             _draw_attach(chat, waiting)
             palette_button.button(
                 t("Prompts"), "bookmarks", "open-prompts", palette_button.PROMPTS_ONLY
@@ -132,7 +131,7 @@ def _ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
         _send(chat, text, file_ids)
     except LeafError as e:
         _give_back(e, text)
-    if chat is not None:
+    if chat is not None and st.query_params.get("chat") != chat.id:
         st.query_params["chat"] = chat.id
 
 
