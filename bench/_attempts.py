@@ -39,6 +39,8 @@ class Outcome:
     growth: float | None = None
     """Of a long text, by how much it takes longer than a tenth of it; 0 where both are too quick
     to tell."""
+    times: float = 0.0
+    """Of a long text, by how much it takes longer than an ordinary one of its length."""
 
     @property
     def late(self) -> bool:

@@ -34,6 +34,10 @@ from tests.test_harmless import ATTACKS
 from tests.test_ui_markdown import HOSTILE, drawn
 
 SECONDS = 2.0
+"""That any other text may take, all of which are short."""
+ORDINARY = "The rate of growth is high.\n\n"
+LONGER = 4.0
+"""Times what the parser of Markdown takes to read an ordinary text of the same length."""
 SIZE = 1_000_000
 """Characters of a text that is to take long; an answer has a fiftieth at most."""
 TIMES = 10
@@ -236,8 +240,10 @@ def _acts(page: str) -> bool:
 
 
 def _long(name: str, piece: str | Callable[[int], str]) -> Outcome:
-    """How long the slowest way takes for a long text, and whether it grows with its length."""
+    """How long the slowest way takes for a long text, against the reading of an ordinary one, and
+    whether it grows with its length."""
     worst, grown, said = 0.0, 0.0, ""
+    ordinary = TIMES * _time(MarkdownIt().render, text_of(ORDINARY, SIZE // TIMES))
     for way, work in WAYS.items():
         whole = _time(work, text_of(piece, SIZE))
         if whole > SLOW:
@@ -245,10 +251,13 @@ def _long(name: str, piece: str | Callable[[int], str]) -> Outcome:
             grown = max(grown, growth)
             if growth > GROWTH:
                 said += f"{way}: {growth:.1f} times for {TIMES} times the text; "
-        if whole > SECONDS:
-            said += f"{way}: {whole:.1f} s; "
+        if whole > LONGER * ordinary:
+            said += f"{way}: {whole:.1f} s, an ordinary text {ordinary:.1f} s; "
         worst = max(worst, whole)
-    return Outcome(name, not said, worst, said, limit=SECONDS, growth=grown)
+    times = worst / ordinary
+    return Outcome(
+        name, not said, worst, said, limit=LONGER * ordinary, growth=grown, times=times
+    )
 
 
 def text_of(piece: str | Callable[[int], str], size: int) -> str:

@@ -38,14 +38,14 @@ def test_a_few_are_drawn_at_a_time_in_their_order() -> None:
 
 def test_nobody_keeps_others_waiting_with_many_tabs() -> None:
     turns = Turns(at_once=3, counts=60, each=2)
-    going_on, begun = threading.Event(), list[str]()
+    going_on, begun = threading.Semaphore(0), list[str]()
     lock = threading.Lock()
 
     def draw(who: str) -> None:
         with turns.turn(who):
             with lock:
                 begun.append(who)
-            assert going_on.wait(20)
+            assert going_on.acquire(timeout=20)
 
     pages = [threading.Thread(target=draw, args=("flood",)) for _ in range(20)]
     for page in pages:
@@ -57,12 +57,12 @@ def test_nobody_keeps_others_waiting_with_many_tabs() -> None:
         count = len(pages)
         wait_until(lambda n=count: len(turns._line) + len(turns._drawn) == n)
     wait_until(lambda: begun == ["flood", "flood", "ann"])
-    going_on.set()
+    going_on.release()  # one of the three: whoever it is, bob is next
+    wait_until(lambda: len(begun) == 4)
+    assert begun[3] == "bob"
+    going_on.release(len(pages))
     for page in pages:
         page.join(20)
-    assert (
-        "bob" in begun[3:6]
-    )  # the first to begin of the next three, of whom each says so by itself
     assert begun.count("flood") == 20
 
 
