@@ -255,9 +255,7 @@ def _long(name: str, piece: str | Callable[[int], str]) -> Outcome:
             said += f"{way}: {whole:.1f} s, an ordinary text {ordinary:.1f} s; "
         worst = max(worst, whole)
     times = worst / ordinary
-    return Outcome(
-        name, not said, worst, said, limit=LONGER * ordinary, growth=grown, times=times
-    )
+    return Outcome(name, not said, worst, said, limit=LONGER * ordinary, growth=grown, times=times)
 
 
 def text_of(piece: str | Callable[[int], str], size: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -100,8 +101,40 @@ def test_questions_follow_the_last_answer_alone(leaf: Leaf) -> None:
         answer = session.messages.send(chat.id, question, [file_id])
         finished(session, answer.id)
     page = open_page(chat=chat.id)
-    keys = [button.key for button in page.button if (button.key or "").startswith("follow-up-")]
-    assert keys == ["follow-up-0", "follow-up-1", "follow-up-2"]
+    wait_until(lambda: _follow_ups(page) or _follow_ups(page.run()), PATIENCE)
+    assert _follow_ups(page) == ["follow-up-0", "follow-up-1", "follow-up-2"]
+
+
+def _follow_ups(page: AppTest) -> list[str]:
+    return [button.key for button in page.button if (button.key or "").startswith("follow-up-")]
+
+
+def test_a_file_that_takes_long_to_read_holds_up_no_page(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    rows = "".join(f"{('North', 'South', 'East')[i % 3]},{i}\n" for i in range(30))
+    file_id = add(leaf, "harvest.csv", f"orchard,apples\n{rows}".encode())
+    chat, empty = session.chats.create(), session.chats.create()
+    finished(session, session.messages.send(chat.id, "Hello", [file_id]).id)
+    session.attached.add(empty.id, [file_id])
+    file = session.files.get(file_id)
+    converter = leaf._house.tables._converter
+    lock = converter._locks.setdefault((file.workspace_id, file.sha256), threading.Lock())
+    with lock:  # as while another thread reads it
+        assert converter._read(file) is None
+        answered, welcome = open_page(chat=chat.id), open_page(chat=empty.id)
+        assert not _follow_ups(answered)
+        assert "Looking at what it holds" in words_of(welcome)
+        assert "Looking at the files" in words_of(welcome)
+        assert any(
+            button.key == f"came-{m.id}-{file_id}"
+            for button in answered.button
+            for m in session.chats.thread(chat.id).messages
+        )
+    wait_until(lambda: _follow_ups(answered) or _follow_ups(answered.run()), PATIENCE)
+    wait_until(
+        lambda: _suggested(welcome, "orchard") or _suggested(welcome.run(), "orchard"), PATIENCE
+    )
+    assert "Looking at" not in words_of(welcome.run())
 
 
 def test_a_file_beside_the_next_question_says_what_it_holds(leaf: Leaf) -> None:
@@ -110,7 +143,9 @@ def test_a_file_beside_the_next_question_says_what_it_holds(leaf: Leaf) -> None:
     file_id = add(leaf, "harvest.csv", f"day,apples\n{rows}".encode())
     chat = session.chats.create()
     session.attached.add(chat.id, [file_id])
-    words = words_of(open_page(chat=chat.id))
+    page = open_page(chat=chat.id)
+    wait_until(lambda: "missing" in words_of(page) or "missing" in words_of(page.run()), PATIENCE)
+    words = words_of(page)
     assert "harvest.csv · 27 rows × 2 columns" in words.replace("\\", "")
     assert "2024-01-01 to 2024-01-28, 1 day missing (2024-01-05)" in words.replace("\\", "")
 

@@ -12,10 +12,10 @@ from leaf.errors import LeafError
 from leaf.language import kept
 from leaf.language.problems import said, told
 from leaf.language.text import mark, n_, t
-from leaf.sessions.overviews import DateRange, Overview, TableOverview
+from leaf.sessions.overviews import DateRange, Overview, TableFacts, TableOverview
 from leaf.shapes.results import ChartShown
 from leaf.store.model import File
-from leaf.ui import markdown, tabular, words
+from leaf.ui import beside, markdown, tabular, words
 from leaf.ui.state import session
 
 FILES = 12
@@ -51,10 +51,18 @@ def _line(file: File) -> str:
 
 
 def _draw_file(file: File) -> None:
+    own = session().files
     try:
-        found = session().files.overview(file.id)
+        found = beside.made(
+            ("overview", file.id, file.name, file.sha256),
+            lambda: own.overview(file.id),
+            t("Looking at what it holds"),
+            _lasts,
+        )
     except LeafError as e:
         st.caption(markdown.label(told(e), 300))
+        return
+    if found is None:
         return
     with st.container(key=f"overview-of-{file.id}", gap="xsmall"):
         for number, table in enumerate(found.tables):
@@ -64,6 +72,11 @@ def _draw_file(file: File) -> None:
         _draw_text(found)
         for text in found.said:
             st.caption(markdown.label(said(text), 300))
+
+
+def _lasts(found: Overview) -> bool:
+    """Whether all of it could be looked at."""
+    return not found.said and all(table.facts != TableFacts() for table in found.tables)
 
 
 def _draw_table(table: TableOverview, key: str, *, named: bool) -> None:

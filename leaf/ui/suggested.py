@@ -11,7 +11,7 @@ from leaf.errors import LeafError
 from leaf.language.text import t
 from leaf.shapes.part_values import newest
 from leaf.store.model import Chat, Message
-from leaf.ui import composer, markdown
+from leaf.ui import beside, composer, markdown
 from leaf.ui.state import session
 
 KEPT = "follow-ups"
@@ -46,18 +46,29 @@ def place(messages: Sequence[Message]) -> Any:
 
 
 def draw_follow_ups(place: Any, chat: Chat, last: Message) -> None:
-    """Under the last answer. They are made once in a tab."""
+    """Under the last answer, when they are made; once in a tab."""
     if place is None:
         return
     kept: dict[str, list[str]] = st.session_state.setdefault(KEPT, {})
     if last.id not in kept:
-        try:
-            found = session().messages.follow_ups(last.id)
-        except LeafError:
-            found = []  # nothing was asked for, so there is nothing to say
+        with place:
+            found = _follow_ups(last)
+        if found is None:
+            return
         kept.clear()
-        kept[last.id] = [one.question for one in found]
+        kept[last.id] = found
     if kept[last.id]:
         with place, st.container(key=f"follows-{last.id}", gap="xsmall"):
             st.caption(t("Ask next"))
             draw(kept[last.id], "follow-up", lambda question: composer.ask(chat, question))
+
+
+def _follow_ups(last: Message) -> list[str] | None:
+    """None while they are made."""
+    own = session().messages
+    try:
+        return beside.made(
+            ("follow-ups", last.id), lambda: [one.question for one in own.follow_ups(last.id)]
+        )
+    except LeafError:
+        return []  # nothing was asked for, so there is nothing to say

@@ -10,7 +10,7 @@ from leaf.errors import LeafError
 from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.store.model import Chat, File
-from leaf.ui import beginnings, composer, markdown, model, overview, suggested, upload_list, words
+from leaf.ui import beside, composer, markdown, model, overview, suggested, upload_list, words
 from leaf.ui.state import session
 
 FILES_AT_HAND = 12
@@ -70,10 +70,20 @@ def _draw_suggestions(chat: Chat | None, came: list[File], files: list[File]) ->
     there already."""
     st.caption(t("Begin with") if came else t("Begin with your newest files"))
     try:
-        questions = beginnings.questions(files)
+        questions = _questions(files)
     except LeafError as e:
         st.caption(markdown.label(t("No suggestions: {e}", e=told(e)), 200))
         return
     attached = () if came else tuple(file.id for file in files)
     if questions:
         suggested.draw(questions, "suggestion", lambda text: composer.ask(chat, text, attached))
+
+
+def _questions(files: list[File]) -> list[str] | None:
+    """About these files; None while they are made. Raises LeafError."""
+    own = session().files
+    return beside.made(
+        ("beginnings", *(f"{file.id} {file.name} {file.sha256}" for file in files)),
+        lambda: [one.question for one in own.suggestions(files)],
+        t("Looking at the files"),
+    )

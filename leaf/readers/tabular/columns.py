@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS = 16_384
 """As many as a spreadsheet has."""
-BATCH = 100
+BATCH = 50
 """Columns proven in one query."""
 _WIDE = 150
 """Above this number of columns they are converted in slices."""

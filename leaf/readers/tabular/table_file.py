@@ -25,8 +25,9 @@ KEY = re.compile(
 _NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
-_AT_ONCE = 8
-"""Columns of numbers that a query gives."""
+_CELLS, _LEAST, _MOST = 4_000_000, 8, 512
+"""Cells of numbers that a query gives, and the columns that it gives at least and at most: each query
+reads what the file says of all its columns."""
 
 
 class TableFile:
@@ -65,8 +66,9 @@ class TableFile:
 
         rows = self.rows if first is None else min(first, self.rows)
         values = np.full((rows, len(columns)), np.nan, order="F")
-        for start in range(0, len(columns), _AT_ONCE):
-            batch = columns[start : start + _AT_ONCE]
+        size = max(_LEAST, min(_MOST, _CELLS // max(1, rows)))
+        for start in range(0, len(columns), size):
+            batch = columns[start : start + size]
             select = ", ".join(f"{self._number(index)} AS v{at}" for at, index in enumerate(batch))
             found = self.connection.execute(
                 f"SELECT {select} FROM {self.relation} LIMIT {rows}"

@@ -1,4 +1,4 @@
-"""Questions to begin with are made beside the page, once for the files that they are about."""
+"""What is worked out from files is made beside the page, once for what it is made of."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from leaf.agent.rules.tables import AskedColumn, AskedTable
 from leaf.errors import FileError
 from leaf.sessions.suggesting import COLUMNS, _telling
-from leaf.ui.beginnings import Beginnings
+from leaf.ui.beside import Beside
 
 
 def test_who_asks_does_not_wait_and_all_who_ask_get_what_was_made_once() -> None:
-    kept, may, made = Beginnings(), threading.Event(), []
+    kept, may, made = Beside(), threading.Event(), []
 
     def make() -> list[str]:
         may.wait(20)
@@ -31,7 +31,7 @@ def test_who_asks_does_not_wait_and_all_who_ask_get_what_was_made_once() -> None
 
 
 def test_what_failed_is_said_to_the_page_that_waited_and_made_again_for_the_next() -> None:
-    kept, tries = Beginnings(), []
+    kept, tries = Beside(), []
 
     def make() -> list[str]:
         tries.append(1)
@@ -47,14 +47,14 @@ def test_what_failed_is_said_to_the_page_that_waited_and_made_again_for_the_next
 
 
 def test_only_so_many_are_kept() -> None:
-    kept, made = Beginnings(kept=2), []
+    kept, made = Beside(kept=2), []
     for key in "abcba":
         kept.of((key,), lambda key=key: made.append(key) or [key]).result(20)  # type: ignore[misc]
     assert made == ["a", "b", "c", "a"]
 
 
 def test_few_are_made_at_one_time_and_all_get_their_turn() -> None:
-    kept, may, guard, at_once = Beginnings(at_once=2), threading.Event(), threading.Lock(), [0, 0]
+    kept, may, guard, at_once = Beside(at_once=2), threading.Event(), threading.Lock(), [0, 0]
 
     def make() -> list[str]:
         with guard:
@@ -72,6 +72,27 @@ def test_few_are_made_at_one_time_and_all_get_their_turn() -> None:
     assert [one.result(20) for one in asked] == [["How many?"]] * 20
     assert at_once == [0, 2]
     assert kept.of(("later",), make).result(20) == ["How many?"]
+
+
+def test_what_is_made_for_one_person_keeps_nobody_else_waiting() -> None:
+    kept, may = Beside(at_once=4, each=2), threading.Event()
+
+    def make() -> list[str]:
+        may.wait(20)
+        return ["How many?"]
+
+    flood = [kept.of((f"flood {i}",), make, "flood") for i in range(20)]
+    assert kept.of(("ann",), lambda: ["Why?"], "ann").result(20) == ["Why?"]
+    may.set()
+    assert [one.result(20) for one in flood] == [["How many?"]] * 20
+
+
+def test_what_does_not_last_is_made_again() -> None:
+    kept, made = Beside(), []
+    for _ in range(2):
+        kept.of(("a",), lambda: made.append(1) or made).result(20)  # type: ignore[func-returns-value]
+        kept.forget(("a",))
+    assert made == [1, 1]
 
 
 def test_of_a_very_wide_table_the_columns_that_tell_something_are_looked_at() -> None:
