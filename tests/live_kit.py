@@ -129,6 +129,15 @@ class Screen:
         )
 
 
+def follow(encoder: Encoder, screen: Screen) -> None:
+    """Come again whenever the encoder asks for it, until all is shown that is there."""
+    due: float | None = 0.0
+    while due is not None:
+        time.sleep(max(0.0, due - time.perf_counter()))
+        _, due = encoder.advance(time.perf_counter())
+        screen.catch_up(encoder)
+
+
 def said(text: str, size: int, text_id: str = "text-1-0") -> list[Chunk]:
     """Chunks of a text, so many characters each."""
     deltas = [

@@ -20,7 +20,7 @@ from leaf.ui.live.html import is_table, pieces
 PATCH = 1 / 30
 """Seconds between two drawings of an open block."""
 SHARE = 50
-"""How many times as long as a drawing took it is left alone afterwards."""
+"""How many times as long as a drawing takes it is left alone afterwards."""
 _PLAIN = re.compile(r"(?:[^\W_]|[ ,;.:?!'’“”„%–—…/-])*+")
 """Words that are drawn as what they are, in the middle of a line."""
 _LINE_HEAD = 5
@@ -65,6 +65,8 @@ class GrowingText:
         self._stale = False
         """Whether the open block has to be made into HTML anew."""
         self._due = 0.0
+        self._took = 0.0
+        """Seconds that the last drawing took."""
 
     def feed(self, words: str) -> None:
         """Take in what comes next."""
@@ -186,7 +188,9 @@ class GrowingText:
             self._node, pieces(marks.drawn(markdown.safe(source), self._message_id))
         )
         now = self._clock()
-        self._due = now + max(PATCH, SHARE * (now - began))
+        # One slow drawing says nothing: it was the first of a process, or the machine was busy.
+        took, self._took = min(self._took, now - began), now - began
+        self._due = now + max(PATCH, SHARE * took)
 
     # Code
 
