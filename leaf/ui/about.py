@@ -9,6 +9,7 @@ from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.ui import markdown
 from leaf.ui.controls import dialog
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 LONGEST = 1_000
@@ -41,4 +42,4 @@ def write(file_id: str, name: str, chat_id: str = "") -> None:
             except LeafError as e:
                 st.warning(markdown.paragraph(told(e)))
             else:
-                st.rerun()
+                redraw()

@@ -24,6 +24,7 @@ from leaf.store.jobs import Job, JobItem, progress_line
 from leaf.ui import markdown, preview
 from leaf.ui.controls import icon_button
 from leaf.ui.receiving import Upload, received
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
@@ -55,7 +56,7 @@ def start(items: Sequence[DriveItem], target: str = "", origin: str = DRIVE) -> 
         session().jobs.begin_drive(refs, folders=lazy, target=target, origin=origin)
     except LeafError as e:
         st.session_state["adding-problem"] = told(e)
-    st.rerun()
+    redraw()
 
 
 def begin(uploads: Sequence[Any], target: str = "", origin: str = FILES) -> Job:
@@ -112,13 +113,13 @@ def _draw_progress(known: Sequence[str]) -> None:
     anew."""
     under_way = [job for job in session().jobs.list() if job.under_way and _drawn_here(job)]
     if [job.id for job in under_way] != list(known):
-        st.rerun()
+        redraw()
     for number, job in enumerate(under_way):
         with st.container(horizontal=True, vertical_alignment="center", key=f"adding-{number}"):
             st.progress(job.share, text=progress_text(job))
             if st.button(t("Stop"), key=f"adding-stop-{job.id}", icon=":material/stop_circle:"):
                 session().jobs.stop(job.id)
-                st.rerun()
+                redraw()
 
 
 def progress_text(job: Job) -> str:
@@ -163,7 +164,7 @@ def _draw_outcome(job: Job, here: str) -> None:
             _draw_next(job, items, here)
             if icon_button(t("Close this message"), f"added-close-{job.id}", "close"):
                 session().jobs.forget(job.id)
-                st.rerun()
+                redraw()
         for problem in filter(None, (job.problem, str(job.outcome.get("incomplete", "")))):
             st.warning(markdown.paragraph(said(problem)), icon=":material/warning:")
         _draw_failed(job, items)
@@ -209,7 +210,7 @@ def _draw_next(job: Job, items: Sequence[JobItem], here: str) -> None:
     if job.state in ("stopped", "failed") and (job.done < job.total or not job.total):
         if st.button(t("Go on"), key=f"added-go-on-{job.id}", icon=":material/resume:"):
             session().jobs.go_on(job.id)
-            st.rerun()
+            redraw()
     elif chat_id and chat_id != here:
         if st.button(
             t("Open the chat"), key=f"added-chat-{job.id}", icon=":material/chat:", type="primary"

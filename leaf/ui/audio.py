@@ -18,6 +18,7 @@ from leaf.readers.locate.where import parse
 from leaf.readers.media_types import OTHER, media_type_of
 from leaf.store.model import File
 from leaf.ui import downloads, markdown, words
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def _watch(files: Sequence[File]) -> None:
     """Looks again and again, until nothing is being transcribed any more."""
     states = {file.id: session().transcripts.of(file) for file in files}
     if not any(state.state == "working" for state in states.values()):
-        st.rerun()
+        redraw()
     _draw_lines(files, states)
 
 
@@ -169,14 +170,14 @@ def _draw_unfinished(file: File, transcript: Transcript) -> None:
         and st.button(t("Transcribe"), key="preview-transcribe")
     ):
         session().transcripts.begin(file.id)
-        st.rerun(scope="fragment")
+        redraw("fragment")
 
 
 @st.fragment(run_every=PERIOD)
 def _watch_preview(file: File) -> None:
     transcript = session().transcripts.of(file)
     if transcript.state != "working":
-        st.rerun()
+        redraw()
     total = file.outline.get("duration") or 0
     share = min(1.0, transcript.seconds / total) if total else 0.0
     st.progress(share, text=markdown.label(transcript.text or t("Transcribing"), 200))
@@ -217,7 +218,7 @@ def _draw_cue(number: int, cue: Cue, *, hit: bool) -> None:
             width=72,
         ):
             st.session_state["preview-sound-at"] = cue.start
-            st.rerun(scope="fragment")
+            redraw("fragment")
         text = markdown.label(cue.text, 2_000)
         st.markdown(f":green-background[{text}]" if hit else text, width="stretch")
 

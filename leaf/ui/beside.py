@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from leaf.language.text import current
+from leaf.ui.redraw import redraw
 from leaf.ui.state import drawn_for, session
 
 SOON = 0.7
@@ -121,7 +122,7 @@ def made(
 
 def _look(coming: Future[Any], said: str) -> None:
     if coming.done():
-        st.rerun()
+        redraw()
     if said:
         st.caption(said)
 

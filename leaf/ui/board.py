@@ -13,6 +13,7 @@ from leaf.sessions.boards import BoardForm
 from leaf.store.boards import FIRST_NAME, NAME_LENGTH, Board
 from leaf.ui import browser, downloads, links, markdown, words
 from leaf.ui.controls import dialog, icon_menu, say_problem, then_redraw
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
@@ -185,7 +186,7 @@ def _draw_recompute(board: Board) -> None:
         else t("all are the same.")
     )
     toast(text, icon=":material/refresh:")
-    st.rerun()
+    redraw()
 
 
 def _draw_exports(board: Board) -> None:
@@ -218,7 +219,7 @@ def _ask_new() -> None:
                 st.warning(markdown.paragraph(told(e)))
             else:
                 st.query_params["board"] = made.id
-                st.rerun()
+                redraw()
 
 
 @dialog("Rename board")
@@ -231,7 +232,7 @@ def _ask_name(board: Board) -> None:
             except LeafError as e:
                 st.warning(markdown.paragraph(told(e)))
             else:
-                st.rerun()
+                redraw()
 
 
 @dialog("Delete board")

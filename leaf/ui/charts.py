@@ -14,6 +14,7 @@ from leaf.language.text import mark, t
 from leaf.shapes.results import ChartShown
 from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
 from leaf.ui import downloads, markdown, pins, tabular
+from leaf.ui.redraw import redraw
 
 NAMES = {
     "bar": mark("Bars"),
@@ -100,10 +101,10 @@ def _draw_change(
         ):
             del st.session_state[f"changed-{key}"]
             st.session_state[f"resets-{key}"] = resets + 1
-            st.rerun(scope="fragment")
+            redraw("fragment")
         if chosen != now:
             st.session_state[f"changed-{key}"] = chosen
-            st.rerun(scope="fragment")
+            redraw("fragment")
 
 
 def _draw_downloads(of: Sequence[str], changed: Choice | None, key: str) -> None:

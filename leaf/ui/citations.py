@@ -11,6 +11,7 @@ from leaf.language import places, problems
 from leaf.language.text import t
 from leaf.shapes.parts import Cited
 from leaf.ui import markdown, marks, words
+from leaf.ui.redraw import redraw
 
 QUOTE = 180
 """Characters of a quote in the list."""
@@ -42,7 +43,7 @@ def _draw_number(number: int, quotes: Sequence[Cited], message_id: str) -> None:
             help=help_text,
         ):
             marks.show(found)
-            st.rerun()
+            redraw()
         if found["quote"]:
             st.caption(markdown.label(f"“{' '.join(str(found['quote']).split())}”", QUOTE))
         if said := standing(found):

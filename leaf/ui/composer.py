@@ -38,6 +38,7 @@ from leaf.ui import (
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 CARRIED_OUT = "composer-carried-out"
@@ -122,7 +123,7 @@ def _only_words(submitted: Any) -> bool:
 def ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
     """Send a question and draw its chat. What cannot be sent is said, and the text given back."""
     _ask(chat, text, file_ids)
-    st.rerun()
+    redraw()
 
 
 def _ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
@@ -154,7 +155,7 @@ def attach(chat: Chat | None, file_ids: Sequence[str]) -> None:
     chat = chat or session().chats.create(st.session_state.get("new-chat-model") or "")
     session().attached.add(chat.id, file_ids)
     st.query_params["chat"] = chat.id
-    st.rerun()
+    redraw()
 
 
 def _submit(chat: Chat | None, text: str, recording: Any = None) -> None:
@@ -176,7 +177,7 @@ def _submit(chat: Chat | None, text: str, recording: Any = None) -> None:
     st.session_state["given-back"] = text
     if file_ids:
         attach(chat, file_ids)
-    st.rerun()
+    redraw()
 
 
 def _is_kept_back(chat: Chat | None) -> bool:
@@ -252,14 +253,14 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], c
                     help=markdown.label(said(problem(file)), 300) or t("Open the file"),
                 ):
                     show_preview(file.id)
-                    st.rerun()
+                    redraw()
                 if icon_button(
                     t("Say something about {title}", title=title), f"about-{file.id}", "edit_note"
                 ):
                     about.write(file.id, file.name, chat.id)
                 if icon_button(t("Leave out {title}", title=title), f"remove-{file.id}", "close"):
                     session().attached.remove(chat.id, file.id)
-                    st.rerun()
+                    redraw()
         for folder in folders:
             with st.container(
                 horizontal=True, gap=None, wrap=False, width="content", key=f"chip-{folder.ref}"
@@ -271,7 +272,7 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], c
                     "close",
                 ):
                     session().drive.detach_folder(chat.id, folder.ref)
-                    st.rerun()
+                    redraw()
         if len(shown) > 8:
             st.caption(t("and {n} more", n=len(shown) - 8))
     for wrong in [problem(item.file) for item in waiting if problem(item.file)][:8]:
@@ -393,7 +394,7 @@ def _draw_models(chat: Chat | None) -> None:
                 session().chats.set_model(chat.id, picked)
             else:
                 st.session_state["new-chat-model"] = picked
-            st.rerun()
+            redraw()
 
 
 def _draw_stop(running_id: str) -> None:

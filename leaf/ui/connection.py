@@ -15,6 +15,7 @@ from leaf.language.problems import said, told
 from leaf.language.text import t
 from leaf.ui import browser, markdown, words
 from leaf.ui.controls import dialog
+from leaf.ui.redraw import redraw
 from leaf.ui.state import address_of, session
 from leaf.ui.toasts import toast
 
@@ -150,7 +151,7 @@ def _try_again() -> None:
             session().drive.list(page_size=1)
     except LeafError as e:
         st.session_state["drive-problem"] = told(e)
-    st.rerun()
+    redraw()
 
 
 def _draw_connected(connection: DriveConnection) -> None:
@@ -222,7 +223,7 @@ def _disconnect() -> None:
     )
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(t("Keep it"), key="drive-keep", type="tertiary"):
-            st.rerun()
+            redraw()
         if st.button(t("Disconnect"), key="drive-disconnect-sure", type="primary"):
             try:
                 with st.spinner(t("Disconnecting")):
@@ -233,4 +234,4 @@ def _disconnect() -> None:
             st.session_state.pop("drive-problem", None)
             if left.why and left.state == "absent":
                 st.session_state["drive-problem"] = _why(left)
-            st.rerun()
+            redraw()

@@ -14,6 +14,7 @@ from leaf.errors import LeafError
 from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.ui import markdown
+from leaf.ui.redraw import redraw
 
 P = ParamSpec("P")
 
@@ -75,7 +76,7 @@ def then_redraw(act: Callable[..., object], *given: object) -> None:
         act(*given)
     except LeafError as e:
         st.session_state["problem"] = told(e)
-    st.rerun()
+    redraw()
 
 
 def say_problem() -> None:

@@ -12,6 +12,7 @@ from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.ui import markdown, words
 from leaf.ui.controls import dialog, icon_button, then_redraw
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
@@ -119,4 +120,4 @@ def _purge(act: Callable[[], bool], what: str) -> None:
     st.session_state.pop("deleted-file", None)
     more = "" if last_byte else f" {t(LATER)}"
     toast(t("{what} is deleted for good.{more}", what=what, more=more), icon=":material/delete:")
-    st.rerun()
+    redraw()

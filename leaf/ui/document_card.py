@@ -14,6 +14,7 @@ from leaf.ui import markdown, preview, watcher, words
 from leaf.ui.blocks import AnswerBlock, blocks
 from leaf.ui.documents import ICONS, change_in_words
 from leaf.ui.items import Item
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session, waker
 
 DRAWN = 40_000
@@ -73,7 +74,7 @@ def draw(place: Any, item: Item, message_id: str) -> Any:
         and "preview" not in st.session_state
     ):
         preview.show_document(data["documentId"], unasked=True)
-        st.rerun()
+        redraw()
     return holder
 
 
@@ -121,7 +122,7 @@ def _draw_card(data: DocumentData, key: str) -> None:
             on_click=_open,
             args=(document.id,),
         ):
-            st.rerun()
+            redraw()
 
 
 def _open(document_id: str) -> None:
@@ -139,4 +140,4 @@ def _draw_deleted(document: Document, key: str) -> None:
         )
         if st.button(t("Undo"), key=f"undo-document-{key}", icon=":material/undo:"):
             session().documents.restore(document.id)
-            st.rerun()
+            redraw()

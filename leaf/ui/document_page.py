@@ -14,6 +14,7 @@ from leaf.language.text import in_digits, t
 from leaf.store.model import Document
 from leaf.ui import documents, markdown, marks, preview, tabular
 from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
@@ -95,22 +96,22 @@ def draw_undo() -> None:
         ):
             session().documents.restore(document_id)
             del st.session_state["deleted-document"]
-            st.rerun()
+            redraw()
         if icon_button(t("Leave it deleted"), "undo-document-close", "close"):
             del st.session_state["deleted-document"]
-            st.rerun()
+            redraw()
 
 
 def _open(document_id: str) -> None:
     st.query_params["document"] = document_id
-    st.rerun()
+    redraw()
 
 
 def _delete(document: Document) -> None:
     session().documents.delete(document.id)
     st.session_state["deleted-document"] = (document.id, document.title)
     st.query_params.pop("document", None)
-    st.rerun()
+    redraw()
 
 
 def draw_document(document: Document) -> None:
@@ -118,7 +119,7 @@ def draw_document(document: Document) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         if icon_button(t("Back to all documents"), "documents-back", "arrow_back"):
             st.query_params.pop("document", None)
-            st.rerun()
+            redraw()
         st.title(markdown.label(document.title, 120), anchor=False, width="stretch")
         chosen = icon_menu(
             t("More for this document"),
@@ -191,7 +192,7 @@ def _draw_editor(document: Document) -> None:
             t("Discard my changes"), key="discard-document", type="tertiary"
         ):
             _begin_anew(document.id)
-            st.rerun()
+            redraw()
         st.caption(t("Saving makes a new version; the earlier ones stay."), width="content")
 
 
@@ -247,7 +248,7 @@ def _save(document: Document, text: str, base: int) -> None:
         else t("Saved as version {version}.", version=saved.version),
         icon=":material/check:",
     )
-    st.rerun()
+    redraw()
 
 
 def _begin_anew(document_id: str) -> None:

@@ -19,6 +19,7 @@ from leaf.shapes.parts import ReceiptsData
 from leaf.store.model import Document, DocumentVersion
 from leaf.ui import downloads, drawn, markdown, marks, preview, receipts, results, tabular, words
 from leaf.ui.blocks import blocks
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
@@ -202,7 +203,7 @@ def _draw_version(document: Document, version: DocumentVersion, key: str) -> Non
                 t("Version {number} is the newest again.", number=version.number),
                 icon=":material/check:",
             )
-            st.rerun()
+            redraw()
     with st.container(key=f"old-{key}-{version.number}"):
         text = session().documents.content(document, version.number)
         found = session().documents.receipts(document.id, version.number)

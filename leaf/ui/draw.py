@@ -27,6 +27,7 @@ from leaf.ui import (
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, items
 from leaf.ui.preview import show as show_preview
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.worked import worked
 
@@ -103,7 +104,7 @@ def _draw_questions(item: Item, chat_id: str, message_id: str) -> None:
             except LeafError as e:
                 st.session_state["composer-problem"] = told(e)
                 st.session_state["given-back"] = question
-            st.rerun()
+            redraw()
 
 
 def draw_answer(message: Message, *, grew: bool = False) -> None:
@@ -174,7 +175,7 @@ def draw_came(message: Message) -> None:
                 title, key=key, icon=words.kind_icon(file["kind"]), help=t("Open the file")
             ):
                 show_preview(file["fileId"])
-                st.rerun()
+                redraw()
         for folder in folders:
             draw_folder(
                 folder["name"], folder["ref"], folder["files"], f"came-{message.id}-{folder['ref']}"

@@ -20,6 +20,7 @@ from leaf.language.text import in_digits, mark, t
 from leaf.store.model import Chat
 from leaf.ui import adding, connection, markdown, preview, words
 from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
@@ -154,7 +155,7 @@ def _place(where: st.delta_generator.DeltaGenerator) -> DriveView:
                 t("End the search"), key="drive-unsearch", type="tertiary", icon=":material/close:"
             ):
                 open_folder(folder)
-                st.rerun()
+                redraw()
     return DriveView(folder, query, bool(within), kind or "", days or 0, _cursor())
 
 
@@ -202,7 +203,7 @@ def _draw_breadcrumbs(listing: DriveListing, place: DriveView) -> None:
                 st.button(name, key=key, type="tertiary", on_click=open_folder, args=(crumb.ref,))
         if icon_button(t("Look again what is there"), "drive-reload", "refresh"):
             forget()
-            st.rerun()
+            redraw()
 
 
 # --- what lies there
@@ -237,7 +238,7 @@ def _ask(place: DriveView) -> DriveListing:
         item = session().drive.item(place.query)
         if item.is_folder:
             open_folder(item.ref)
-            st.rerun()
+            redraw()
         return DriveListing(None, (), (item,))
     since = datetime.now().astimezone().date() - timedelta(days=place.days)
     return session().drive.search(
@@ -258,7 +259,7 @@ def _draw_failure(problem: LeafError) -> None:
     st.warning(markdown.paragraph(told(problem)), icon=":material/warning:")
     with st.container(horizontal=True):
         if st.button(t("Try again"), key="drive-again", icon=":material/refresh:"):
-            st.rerun()
+            redraw()
         st.button(
             t("Go to My Drive"),
             key="drive-home",
@@ -381,7 +382,7 @@ def _open(item: DriveItem) -> None:
         preview.show(item.file_id)
     else:
         preview.show_drive(item.ref)
-    st.rerun()
+    redraw()
 
 
 @dialog("Open in Google Drive")
@@ -485,7 +486,7 @@ def _draw_paging(listing: DriveListing) -> None:
             t("Back"), key="drive-before", type="tertiary", icon=":material/arrow_back:"
         ):
             cursors.pop()
-            st.rerun()
+            redraw()
         if listing.cursor and st.button(
             t("Next"),
             key="drive-next",
@@ -494,4 +495,4 @@ def _draw_paging(listing: DriveListing) -> None:
             icon_position="right",
         ):
             cursors.append(listing.cursor)
-            st.rerun()
+            redraw()

@@ -14,6 +14,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.language.text import t
 from leaf.store.model import Chat, Thread
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 DRAWN = 12
@@ -76,7 +77,7 @@ def draw(thread: Thread) -> None:
         more = session().chats.thread(chat_id, last=len(thread.messages) + MORE)
         window = st.session_state.get(KEY) or DrawnWindow(chat_id, "")
         st.session_state[KEY] = replace(window, first=more.messages[0].id, back=True)
-        st.rerun()
+        redraw()
 
 
 def forget() -> None:

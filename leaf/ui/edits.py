@@ -20,6 +20,7 @@ from leaf.shapes.results import Output
 from leaf.store.edited_steps import EditedStep
 from leaf.ui import charts, code, markdown, outputs, words
 from leaf.ui.items import WORKING, chart_of
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 PERIOD = 1.0
@@ -231,9 +232,9 @@ def _watch(edit: EditedStep, key: str) -> None:
     try:
         now = session().edits.get(edit.id)
     except LeafError:
-        st.rerun()
+        redraw()
     if now.state != "running":
-        st.rerun()
+        redraw()
     passed = max(0.0, (datetime.now().astimezone() - now.made_at).total_seconds())
     said = " · ".join((now.progress or t("Running"), words.seconds(passed)))
     with st.container(horizontal=True, vertical_alignment="center", key=f"running-{key}"):

@@ -18,6 +18,7 @@ from leaf.store.model import Message
 from leaf.ui import citations, edits, evidence, freshness, markdown, receipts, words
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_receipt
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 TITLES = {
@@ -140,7 +141,7 @@ def _draw_place(
         help=t("Open the source at this place"),
     ):
         show_preview(source["file_id"], source["place"])
-        st.rerun()
+        redraw()
     told = [use for use in uses if not is_lookup(use["query"])]
     done = dict.fromkeys((use["action"], use["query"], use["quote"]) for use in told)
     for action, query, quote in done:

@@ -11,6 +11,7 @@ from leaf.errors import LeafError, SettingsError, StoreBusyError
 from leaf.language.problems import said
 from leaf.language.text import t
 from leaf.ui import markdown
+from leaf.ui.redraw import redraw
 
 COLOURS = {
     "paper": "backgroundColor",
@@ -61,4 +62,4 @@ def draw_not_ready(problem: LeafError) -> None:
     if problem.hint:
         st.markdown(markdown.paragraph(said(problem.hint)))
     if st.button(t("Try again"), type="primary", icon=":material/refresh:"):
-        st.rerun()
+        redraw()

@@ -17,6 +17,7 @@ from leaf.language.text import mark, t
 from leaf.store.model import File
 from leaf.ui import about, downloads, folders, markdown, preview, words
 from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 PER_PAGE = 25
@@ -69,7 +70,7 @@ def draw_empty(query: str) -> None:
     if st.button(t("Add sample data"), key="sample", icon=":material/science:"):
         with st.spinner(t("Adding sample data")):
             session().files.add_sample()
-        st.rerun()
+        redraw()
 
 
 def draw_undo() -> None:
@@ -93,10 +94,10 @@ def draw_undo() -> None:
         if st.button(t("Undo"), key="undo-file-button", type="tertiary", icon=":material/undo:"):
             session().files.restore(file_id)
             del st.session_state["deleted-file"]
-            st.rerun()
+            redraw()
         if icon_button(t("Leave it deleted"), "undo-file-close", "close"):
             del st.session_state["deleted-file"]
-            st.rerun()
+            redraw()
 
 
 def _draw_row(file: File, name: str, today: date) -> None:
@@ -113,7 +114,7 @@ def _draw_row(file: File, name: str, today: date) -> None:
                 help=t("Preview"),
             ):
                 preview.show(file.id)
-                st.rerun()
+                redraw()
             facts = [
                 words.kind_label(file.kind),
                 words.counts(file.outline),
@@ -161,7 +162,7 @@ def _draw_remarks(file: File) -> None:
 def _carry_out(chosen: str, file: File) -> None:
     if chosen == "Preview":
         preview.show(file.id)
-        st.rerun()
+        redraw()
     elif chosen == "Rename":
         _rename(file.id, file.base)
     elif chosen == "About this file":
@@ -174,7 +175,7 @@ def _carry_out(chosen: str, file: File) -> None:
         inside = len(session().files.inside(file.id))
         session().files.delete(file.id)
         st.session_state["deleted-file"] = (file.id, file.name, inside)
-        st.rerun()
+        redraw()
 
 
 @dialog("Rename file")
@@ -187,7 +188,7 @@ def _rename(file_id: str, name: str) -> None:
             except LeafError as e:
                 st.warning(markdown.paragraph(told(e)))
             else:
-                st.rerun()
+                redraw()
 
 
 @dialog("Download")

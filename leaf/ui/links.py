@@ -20,6 +20,7 @@ from leaf.store.links import SharedLink
 from leaf.store.model import Chat
 from leaf.ui import browser, markdown, shared, words
 from leaf.ui.controls import dialog, say_problem, then_redraw
+from leaf.ui.redraw import redraw
 from leaf.ui.state import address_of, current_visit, rules, session
 from leaf.ui.toasts import toast
 
@@ -155,7 +156,7 @@ def _draw_make(make: Callable[[int], LinkMade]) -> None:
     if pressed:
         with st.spinner(t("Taking the snapshot")):
             _try(_make, make)
-        st.rerun(scope="fragment")
+        redraw("fragment")
 
 
 def _make(make: Callable[[int], LinkMade]) -> None:
@@ -210,14 +211,14 @@ def _update(link_id: str) -> None:
         _try(session().links.update, link_id)
     if "problem" not in st.session_state:
         toast(t("The link shows it as it is now."), icon=":material/refresh:")
-    st.rerun(scope="fragment")
+    redraw("fragment")
 
 
 def _revoke(link_id: str) -> None:
     _try(session().links.revoke, link_id)
     if "problem" not in st.session_state:
         toast(t("Revoked: the link opens nothing any more."), icon=":material/link_off:")
-    st.rerun(scope="fragment")
+    redraw("fragment")
 
 
 def _told(link: SharedLink) -> str:

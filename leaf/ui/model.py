@@ -16,6 +16,7 @@ from leaf.language.text import mark, t
 from leaf.settings import DEFAULT_MODEL
 from leaf.ui import markdown, words
 from leaf.ui.controls import dialog
+from leaf.ui.redraw import redraw
 from leaf.ui.state import leaf, login_needed, session
 from leaf.ui.toasts import toast
 
@@ -279,7 +280,7 @@ def _test(draft: ModelDraft) -> None:
                 else t(" The server does not list its models.")
             ),
         )
-    st.rerun()
+    redraw()
 
 
 def _save(draft: ModelDraft) -> None:
@@ -287,11 +288,11 @@ def _save(draft: ModelDraft) -> None:
         session().models.save(draft)
     except LeafError as e:
         st.session_state[RESULT] = (draft.kind, False, told(e))
-        st.rerun()
+        redraw()
     _begin_anew()
     model = markdown.label(session().models.default())
     toast(t("Saved: your next question is answered by {model}.", model=model), ":material/check:")
-    st.rerun()
+    redraw()
 
 
 def _say_result(kind: str) -> None:
@@ -329,11 +330,11 @@ def _remove(connection: ModelConnection) -> None:
     )
     with st.container(horizontal=True, horizontal_alignment="right"):
         if st.button(t("Keep it"), key="model-keep", type="tertiary"):
-            st.rerun()
+            redraw()
         if st.button(t("Remove"), key="model-remove-sure", type="primary"):
             session().models.remove()
             _begin_anew()
-            st.rerun()
+            redraw()
 
 
 def _round() -> int:

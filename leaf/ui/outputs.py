@@ -24,6 +24,7 @@ from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_drive, show_result
+from leaf.ui.redraw import redraw
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool
@@ -115,7 +116,7 @@ def _draw_table(table: TableShown, chat_id: str, key: str) -> None:
             help=t("The first row of this result, in its file"),
         ):
             show_preview(table["scanned"][0]["file_id"], places[0])
-            st.rerun()
+            redraw()
         result_id = table.get("result_id")
         gone = result_id and chat_id and results.draw_gone(chat_id, result_id, key, show_result)
         if result_id and chat_id and not gone:
@@ -153,7 +154,7 @@ def _draw_passages(
                 help=t("Open the file at this place"),
             ):
                 show_preview(file_ids[name], at)
-                st.rerun()
+                redraw()
         else:
             st.caption(title)
         st.markdown("> " + markdown.label(passage.get("text", ""), 600))
@@ -171,7 +172,7 @@ def _draw_drive_items(found: Sequence[DriveItemShown], key: str) -> None:
                 if item["kind"] == "folder":
                     st.switch_page(DRIVE_PAGE, query_params={"folder": item["ref"]})
                 show_preview(item["file_id"]) if item["file_id"] else show_drive(item["ref"])
-                st.rerun()
+                redraw()
     if len(found) > DRIVE_ITEMS_SHOWN:
         st.caption(t("and {n} more", n=len(found) - DRIVE_ITEMS_SHOWN))
 

@@ -18,6 +18,7 @@ from leaf.language.text import t
 from leaf.store.prompts import TEXT_LENGTH
 from leaf.ui import exports, preview, projects, prompts, sidebar, words
 from leaf.ui.palette_button import PROMPTS_ONLY
+from leaf.ui.redraw import redraw
 from leaf.ui.spoken import PRELUDE, spoken
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
@@ -117,7 +118,7 @@ def _draw(chat_id: str, places: Sequence[Mapping[str, str]]) -> None:
             key=KEY, data=data, on_asked_change=_look, on_chosen_change=_take, width="content"
         )
     if CHOSEN in st.session_state:
-        st.rerun()
+        redraw()
 
 
 def _look() -> None:

@@ -11,6 +11,7 @@ from leaf.language.text import t
 from leaf.store.model import Chat, Participant
 from leaf.ui import links, markdown
 from leaf.ui.controls import icon_button, say_problem, then_redraw
+from leaf.ui.redraw import redraw
 from leaf.ui.state import current_visit, session
 
 
@@ -78,7 +79,7 @@ def _draw_menu(chat: Chat, there: Sequence[Participant]) -> None:
     ):
         session().chats.remove_participant(chat.id, me)
         del st.query_params["chat"]
-        st.rerun()
+        redraw()
 
 
 def _draw_add(chat: Chat, there: Collection[str]) -> None:

@@ -13,6 +13,7 @@ from leaf.language.text import t
 from leaf.shapes.results import PictureShown
 from leaf.ui import markdown
 from leaf.ui.preview import show as show_preview
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 KEPT = "thumbnails"
@@ -32,7 +33,7 @@ def draw_thumbnail(file_id: str, name: str, key: str, box: tuple[int, int] = (17
         st.image(data, width=shown, alt=name)
         if st.button(t("Open {name}", name=markdown.label(name, 60)), key=key):
             show_preview(file_id)
-            st.rerun()
+            redraw()
     return True
 
 
@@ -56,7 +57,7 @@ def draw_seen(seen: Sequence[PictureShown], key: str) -> None:
                         str(picture["file_id"]),
                         f"page {picture['page']}" if label.startswith("page ") else "",
                     )
-                    st.rerun()
+                    redraw()
 
 
 def _fitted(width: int, height: int, box: tuple[int, int]) -> int:

@@ -20,6 +20,7 @@ from leaf.shapes.results import ChartShown
 from leaf.store.boards import TITLE_LENGTH, Board, Pin
 from leaf.ui import documents, markdown, preview, results, tabular, words
 from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 A_PAGE = 20
@@ -69,7 +70,7 @@ def draw_undo() -> None:
         )
         if icon_button(t("Leave it removed"), "undo-pin-close", "close"):
             del st.session_state[REMOVED]
-            st.rerun()
+            redraw()
 
 
 def _draw_card(shown: PinShown, number: int, of: int) -> None:
@@ -124,7 +125,7 @@ def _draw_head(pin: Pin, number: int, of: int) -> None:
         _act(session().boards.remove, pin.id)
         if "problem" not in st.session_state:
             st.session_state[REMOVED] = (pin.id, pin.title)
-        st.rerun()
+        redraw()
 
 
 def _draw_outcome(pin: Pin) -> None:
@@ -226,7 +227,7 @@ def _draw_ways(shown: PinShown, content: PinContent) -> None:
         ):
             with st.spinner(t("Running it again")):
                 _act(session().boards.recompute, pin.id)
-            st.rerun()
+            redraw()
         if pin.chat_title is not None:
             if not shown.gone and "spec" not in content:
                 results.draw_button(
@@ -272,4 +273,4 @@ def _ask_title(pin_id: str, title: str) -> None:
             except LeafError as e:
                 st.warning(markdown.paragraph(told(e)))
             else:
-                st.rerun()
+                redraw()

@@ -23,6 +23,7 @@ from leaf.tools.table_data import findings_json
 from leaf.ui import audio, documents, markdown, receipts, results, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.findings import draw_findings
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _head(title: str) -> None:
         st.markdown(f"#### {title}", anchors=False, width="stretch")
         if icon_button(t("Close the preview"), "preview-close", "close"):
             close()
-            st.rerun()
+            redraw()
 
 
 def _draw(wanted: dict[str, Any]) -> None:
@@ -225,7 +226,7 @@ def _draw_drive(ref: str) -> None:
         st.session_state["preview-drive"] = look
     if look.file_id:
         show(look.file_id)
-        st.rerun(scope="fragment")
+        redraw("fragment")
     item = look.item
     _head(markdown.label(item.name, 60))
     size = words.size(item.size) if item.size is not None else ""
@@ -434,7 +435,7 @@ def _draw_text(preview: Preview, cursors: list[str], quote: str) -> None:
             t("Back"), key="preview-back", type="tertiary", icon=":material/arrow_back:"
         ):
             cursors.pop()
-            st.rerun(scope="fragment")
+            redraw("fragment")
         if window.cursor and st.button(
             t("Next"),
             key="preview-next",
@@ -443,4 +444,4 @@ def _draw_text(preview: Preview, cursors: list[str], quote: str) -> None:
             icon_position="right",
         ):
             cursors.append(window.cursor)
-            st.rerun(scope="fragment")
+            redraw("fragment")

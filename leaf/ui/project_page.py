@@ -13,6 +13,7 @@ from leaf.store.model import Chat, File
 from leaf.store.projects import INSTRUCTIONS_LENGTH, TITLE_LENGTH, Project
 from leaf.ui import deleted, markdown, people, preview, projects, words
 from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.redraw import redraw
 from leaf.ui.state import current_visit, session
 from leaf.ui.toasts import toast
 
@@ -92,7 +93,7 @@ def _draw_chats(project: Project) -> None:
             _draw_chat(chat, today)
     if len(found) > shown and st.button(t("Show more"), type="tertiary", key="more-project-chats"):
         st.session_state[PAGES] = st.session_state.get(PAGES, 1) + 1
-        st.rerun()
+        redraw()
 
 
 def _draw_chat(chat: Chat, today: date) -> None:
@@ -155,7 +156,7 @@ def _instruct(project_id: str, text: str) -> None:
         st.warning(markdown.paragraph(told(e)))
         return
     toast(t("Saved. They hold from the next question on."), icon=":material/rule:")
-    st.rerun()
+    redraw()
 
 
 # --- files
@@ -195,7 +196,7 @@ def _draw_file(project: Project, file: File) -> None:
             help=t("Preview"),
         ):
             preview.show(file.id)
-            st.rerun()
+            redraw()
         if project.own and icon_button(
             t("Take {name} out of this project", name=name),
             f"remove-project-file-{file.id}",
@@ -261,7 +262,7 @@ def _leave(project: Project, me: str) -> None:
         session().projects.remove_member(project.id, me)
     except LeafError as e:
         st.session_state["problem"] = told(e)
-        st.rerun()
+        redraw()
     projects.go("")
 
 
@@ -299,7 +300,7 @@ def _ask_title(project: Project) -> None:
     except LeafError as e:
         st.warning(markdown.paragraph(told(e)))
     else:
-        st.rerun()
+        redraw()
 
 
 @dialog("Delete project")

@@ -17,6 +17,7 @@ from leaf.store.model import Chat
 from leaf.store.projects import TITLE_LENGTH, Project
 from leaf.ui import browser, markdown, preview, words
 from leaf.ui.controls import dialog
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def ask_move(chat_id: str, title: str) -> None:
         except LeafError as e:
             st.warning(markdown.paragraph(told(e)))
         else:
-            st.rerun()
+            redraw()
 
 
 def _named(names: Sequence[str]) -> str:

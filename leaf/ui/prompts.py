@@ -15,6 +15,7 @@ from leaf.language.text import mark, t
 from leaf.store.prompts import NAME_LENGTH, TEXT_LENGTH, Prompt, PromptDraft
 from leaf.ui import markdown
 from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.redraw import redraw
 from leaf.ui.state import current_visit, session
 from leaf.ui.toasts import toast
 
@@ -119,7 +120,7 @@ def _draw_form(draft: PromptDraft, prompt_id: str) -> None:
         st.warning(markdown.paragraph(told(e)))
         return
     toast(t("The prompt is saved."), icon=":material/bookmark_added:")
-    st.rerun()
+    redraw()
 
 
 def draw_settings() -> None:
@@ -188,7 +189,7 @@ def _draw_undo() -> None:
             then_redraw(session().prompts.save, draft)
         if icon_button(t("Leave it deleted"), "undo-prompt-close", "close"):
             del st.session_state[UNDO]
-            st.rerun()
+            redraw()
 
 
 def _owner() -> bool:

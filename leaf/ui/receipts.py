@@ -20,6 +20,7 @@ from leaf.shapes.results import ChartShown, Data, Output, Printed, TableShown
 from leaf.store.model import Message
 from leaf.tables.again import Recomputed
 from leaf.ui import markdown, results, tabular, words
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 DOCUMENT = "document:"
@@ -81,7 +82,7 @@ def draw_figures(
             symbol = _symbol(found[number])
             if st.button(title, key=f"receipt-{message_id}-{number}", icon=symbol, type="tertiary"):
                 show(message_id, number)
-                st.rerun()
+                redraw()
         if len(found) > LISTED:
             st.caption(n_("and {n} more figure", "and {n} more figures", len(found) - LISTED))
 

@@ -18,6 +18,7 @@ from leaf.tables.export import MOST_ROWS
 from leaf.tables.filters import OPERATIONS
 from leaf.tables.paging import ResultPage, RowsWanted
 from leaf.ui import downloads, markdown, pins, tabular, words
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 ROWS = 100
@@ -58,7 +59,7 @@ def draw_button(chat_id: str, result_id: str, total: int, key: str, show: Show) 
         help=t("Sort, filter, and download as CSV, Excel or Parquet"),
     ):
         show(chat_id, result_id)
-        st.rerun()
+        redraw()
 
 
 def draw_gone(chat_id: str, result_id: str, key: str, show: Show) -> bool:
@@ -89,7 +90,7 @@ def _draw_recompute(chat_id: str, result_id: str, key: str, show: Show) -> None:
             outcome = Recomputed("gone", told(e))
     show(chat_id, outcome.kept_as or result_id)
     st.session_state["preview-outcome"] = outcome
-    st.rerun()
+    redraw()
 
 
 def _say_outcome() -> None:

@@ -26,6 +26,7 @@ from leaf.ui import (
     words,
 )
 from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def draw(
             st.caption(t("No chat holds these words.") if query else t("No chats yet"))
         if len(chats) > shown and st.button(t("Show more"), type="tertiary", key="more-chats"):
             st.session_state["chat-pages"] = st.session_state.get("chat-pages", 1) + 1
-            st.rerun()
+            redraw()
     account.draw_account()
 
 
@@ -142,7 +143,7 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found)
         _delete(chat)
         if active and "deleted-chat" in st.session_state:
             open_chat(chat_page, "")
-        st.rerun()
+        redraw()
 
 
 def _standing(chat: Chat, found: Found) -> str | None:
@@ -171,7 +172,7 @@ def rename(chat_id: str, title: str) -> None:
             except LeafError as e:
                 st.warning(markdown.paragraph(told(e)))
             else:
-                st.rerun()
+                redraw()
 
 
 def _draw_undo() -> None:
@@ -189,9 +190,9 @@ def _draw_undo() -> None:
         if st.button(t("Undo"), key="undo-chat-button", type="tertiary"):
             session().chats.restore(chat_id)
             del st.session_state["deleted-chat"]
-            st.rerun()
+            redraw()
         if icon_button(t("Delete it for good"), "undo-chat-purge", "delete"):
             deleted.ask_chat(chat_id, title)
         if icon_button(t("Leave it deleted"), "undo-chat-close", "close"):
             del st.session_state["deleted-chat"]
-            st.rerun()
+            redraw()

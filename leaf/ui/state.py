@@ -27,6 +27,7 @@ from leaf.ui.cookies import claims_in
 from leaf.ui.entrance import kept_token
 from leaf.ui.making import Rooms
 from leaf.ui.receiving import UploadLimits, Uploads
+from leaf.ui.redraw import redraw
 from leaf.ui.turns import Turns
 from leaf.ui.upload_keys import UploadKeys
 from leaf.ui.wake import Waker
@@ -269,7 +270,7 @@ def current_visit() -> Visit | None:
         return enter()
     except SignInError:
         st.session_state.pop("visit", None)
-        st.rerun()
+        redraw()
 
 
 def current_scope() -> Scope:

@@ -29,6 +29,7 @@ from leaf.ui import (
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
 from leaf.ui.live import page as live
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.waiting import UNFINISHED
 
@@ -109,7 +110,7 @@ def _draw_question(message: Message, branches: tuple[str, ...], busy: bool, aske
             t("Edit this question and ask again"), f"edit-{message.id}", "edit", disabled=busy
         ):
             st.session_state["editing"] = message.id
-            st.rerun(scope="fragment")
+            redraw("fragment")
         if icon_button(t("Save as prompt"), f"edit-save-{message.id}", "bookmark_add"):
             prompts.ask(answer_text(message.parts))
         draw.draw_question(message)
@@ -130,7 +131,7 @@ def _draw_editor(message: Message) -> None:
             send = st.form_submit_button(t("Ask again"), type="primary")
     if leave:
         del st.session_state["editing"]
-        st.rerun(scope="fragment")
+        redraw("fragment")
     if send:
         try:
             session().messages.edit(message.id, text or "")
@@ -138,7 +139,7 @@ def _draw_editor(message: Message) -> None:
             st.warning(markdown.paragraph(told(e)))
         else:
             del st.session_state["editing"]
-            st.rerun()
+            redraw()
 
 
 @st.fragment
@@ -233,7 +234,7 @@ def _retry(message: Message) -> None:
         session().messages.retry(message.id)
     except LeafError as e:
         st.session_state["composer-problem"] = told(e)
-    st.rerun()
+    redraw()
 
 
 def _draw_branches(message_id: str, branches: tuple[str, ...]) -> None:
@@ -253,7 +254,7 @@ def _draw_branches(message_id: str, branches: tuple[str, ...]) -> None:
 
 def _show_branch(message_id: str) -> None:
     session().messages.show_branch(message_id)
-    st.rerun()
+    redraw()
 
 
 def _draw_feedback(message: Message) -> None:

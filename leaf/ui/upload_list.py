@@ -14,6 +14,7 @@ import streamlit as st
 from leaf.language.text import current, mark, t
 from leaf.store.model import Chat
 from leaf.ui import preview, state
+from leaf.ui.redraw import redraw
 from leaf.ui.spoken import PRELUDE, spoken
 from leaf.ui.state import leaf, session
 from leaf.ui.upload_keys import UploadKey
@@ -39,7 +40,7 @@ def draw(chat: Chat | None) -> None:
     told = _draw(chat.id if chat else "", chat.id if chat else "new", t("Drop to add to this chat"))
     if begun := getattr(told, "chat", None):
         st.query_params["chat"] = str(begun)
-        st.rerun()
+        redraw()
 
 
 def draw_files() -> None:

@@ -14,6 +14,7 @@ from leaf.runs.waiting import QueuePlace
 from leaf.store.model import Message
 from leaf.ui import words
 from leaf.ui.items import answer_text
+from leaf.ui.redraw import redraw
 from leaf.ui.state import leaf, session
 
 PERIOD = 0.7
@@ -74,4 +75,4 @@ def _withdraw(message_id: str) -> None:
 def watch(messages: tuple[Message, ...], known: Queue) -> None:
     """Let the page be drawn anew as soon as the queue is another one than is drawn."""
     if queue_of(messages) != known:
-        st.rerun()
+        redraw()

@@ -20,6 +20,7 @@ from leaf.ui.items import WORKING, Item, items
 from leaf.ui.live import component, polled
 from leaf.ui.live.polled import Follower
 from leaf.ui.live.tickets import Ticket
+from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.waiting import UNFINISHED
 
@@ -102,10 +103,10 @@ def _show(message_id: str, chat_id: str) -> None:
     if why := getattr(told, "fallback", None):
         st.session_state[POLLED] = str(why)[:120]
         state.live().polled += 1
-        st.rerun()
+        redraw()
     if key := getattr(told, "open", None):
         st.session_state[OPENED] = {*st.session_state.get(OPENED, ()), str(key)}
-        st.rerun(scope="fragment")
+        redraw("fragment")
 
 
 def _read(follower: Follower, run: Run) -> None:
@@ -122,7 +123,7 @@ def _read(follower: Follower, run: Run) -> None:
 def _end_if_over(message_id: str) -> None:
     if session().messages.get(message_id).status not in UNFINISHED:
         st.session_state.pop(f"live-{message_id}", None)
-        st.rerun()
+        redraw()
 
 
 def _remember_documents(drawn: Sequence[Item], *, first: bool) -> None:

@@ -20,6 +20,7 @@ from leaf.agent.events import Part, apply
 from leaf.runs.run import Run
 from leaf.ui.draw import draw_item
 from leaf.ui.items import Item, items
+from leaf.ui.redraw import redraw
 from leaf.ui.state import login_needed, session
 from leaf.ui.waiting import UNFINISHED
 
@@ -89,7 +90,7 @@ def _live(message_id: str, chat_id: str) -> None:
         if not drawn or _somebody_waits():
             if first:
                 break
-            st.rerun(scope="fragment")
+            redraw("fragment")
         time.sleep(max(0.0, SLICE - (time.monotonic() - began)))
     if follower.done:
         _wait_for_end(message_id)
@@ -113,7 +114,7 @@ def _wait_for_end(message_id: str) -> None:
     each pass."""
     if session().messages.get(message_id).status not in UNFINISHED:
         st.session_state.pop(f"live-{message_id}", None)
-        st.rerun()
+        redraw()
 
 
 @dataclass

@@ -1,0 +1,49 @@
+"""Drawing the page anew from within its own script, without losing what else was pressed.
+
+Presses that come while a page is drawn are carried out together afterwards, one part of the page
+after the other. Streamlit's `st.rerun` ends all of that: where a part that only looks for news asks
+for the page, a press that comes after it in the row is forgotten, and so is a message that was sent
+where the script ends above the composer. Here they are handed on to the next drawing.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NoReturn
+
+import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    RerunData,
+    _has_active_trigger_value,
+)
+from streamlit.runtime.scriptrunner_utils.script_run_context import (
+    ScriptRunContext,
+    get_script_run_ctx,
+)
+
+
+def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
+    """End this drawing and begin with the page again, or with the fragment that calls. What was
+    pressed and not come to yet is carried out then. Take it where you would take `st.rerun`."""
+    context = get_script_run_ctx()
+    if context is not None and context.script_requests is not None:
+        pressed = _not_come_to(context)
+        if pressed.widgets:
+            state = context.session_state._state  # noqa: SLF001 - tests/test_ui_redraw.py names what is not public here
+            context.script_requests.request_rerun(  # joined by what `st.rerun` asks for
+                RerunData(
+                    is_fragment_scoped_rerun=scope == "fragment",
+                    replay_trigger_states=pressed,
+                    replay_trigger_values=state._capture_replay_trigger_values(pressed),  # noqa: SLF001
+                )
+            )
+    st.rerun(scope=scope)
+    raise AssertionError("There is no script to run again.")
+
+
+def _not_come_to(context: ScriptRunContext) -> WidgetStates:
+    """Presses on what this run of the script has not drawn yet."""
+    states = context.session_state._state._new_widget_state  # noqa: SLF001
+    drawn = context.shared.widget_ids_this_run.snapshot()
+    left = (states.get_serialized(widget) for widget in list(states.states) if widget not in drawn)
+    return WidgetStates(widgets=[one for one in left if one and _has_active_trigger_value(one)])
