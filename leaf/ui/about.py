@@ -8,7 +8,7 @@ from leaf.errors import LeafError
 from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.ui import markdown
-from leaf.ui.controls import dialog
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 

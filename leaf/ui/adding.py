@@ -23,6 +23,7 @@ from leaf.sessions.session import Session
 from leaf.store.jobs import Job, JobItem, progress_line
 from leaf.ui import markdown, preview
 from leaf.ui.controls import icon_button
+from leaf.ui.dialogs import page_is_free
 from leaf.ui.receiving import Upload, received
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
@@ -112,7 +113,7 @@ def _draw_progress(known: Sequence[str]) -> None:
     """Every job that is under way, a line each. When one ends or another begins, the page is drawn
     anew."""
     under_way = [job for job in session().jobs.list() if job.under_way and _drawn_here(job)]
-    if [job.id for job in under_way] != list(known):
+    if [job.id for job in under_way] != list(known) and page_is_free():
         redraw()
     for number, job in enumerate(under_way):
         with st.container(horizontal=True, vertical_alignment="center", key=f"adding-{number}"):

@@ -18,6 +18,7 @@ from leaf.readers.locate.where import parse
 from leaf.readers.media_types import OTHER, media_type_of
 from leaf.store.model import File
 from leaf.ui import downloads, markdown, words
+from leaf.ui.dialogs import page_is_free
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
@@ -86,7 +87,7 @@ def draw_states(files: Sequence[File]) -> None:
 def _watch(files: Sequence[File]) -> None:
     """Looks again and again, until nothing is being transcribed any more."""
     states = {file.id: session().transcripts.of(file) for file in files}
-    if not any(state.state == "working" for state in states.values()):
+    if not any(state.state == "working" for state in states.values()) and page_is_free():
         redraw()
     _draw_lines(files, states)
 
@@ -176,7 +177,7 @@ def _draw_unfinished(file: File, transcript: Transcript) -> None:
 @st.fragment(run_every=PERIOD)
 def _watch_preview(file: File) -> None:
     transcript = session().transcripts.of(file)
-    if transcript.state != "working":
+    if transcript.state != "working" and page_is_free():
         redraw()
     total = file.outline.get("duration") or 0
     share = min(1.0, transcript.seconds / total) if total else 0.0

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from leaf.language.text import current
+from leaf.ui.dialogs import page_is_free
 from leaf.ui.redraw import redraw
 from leaf.ui.state import drawn_for, session
 
@@ -121,7 +122,7 @@ def made(
 
 
 def _look(coming: Future[Any], said: str) -> None:
-    if coming.done():
+    if coming.done() and page_is_free():
         redraw()
     if said:
         st.caption(said)

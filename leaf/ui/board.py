@@ -12,7 +12,8 @@ from leaf.language.text import in_digits, mark, t
 from leaf.sessions.boards import BoardForm
 from leaf.store.boards import FIRST_NAME, NAME_LENGTH, Board
 from leaf.ui import browser, downloads, links, markdown, words
-from leaf.ui.controls import dialog, icon_menu, say_problem, then_redraw
+from leaf.ui.controls import icon_menu, say_problem, then_redraw
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.toasts import toast

@@ -14,7 +14,7 @@ from leaf.errors import LeafError
 from leaf.language.problems import said, told
 from leaf.language.text import t
 from leaf.ui import browser, markdown, words
-from leaf.ui.controls import dialog
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import address_of, session
 from leaf.ui.toasts import toast

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import Literal, ParamSpec
 
 import streamlit as st
 
@@ -15,23 +13,6 @@ from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.ui import markdown
 from leaf.ui.redraw import redraw
-
-P = ParamSpec("P")
-
-
-def dialog(
-    title: str, width: Literal["small", "medium", "large"] = "small"
-) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """`st.dialog`, whose title is said in the language of whoever opens it."""
-
-    def decorated(draw: Callable[P, None]) -> Callable[P, None]:
-        @wraps(draw)
-        def opened(*given: P.args, **named: P.kwargs) -> None:
-            st.dialog(t(title), width=width)(draw)(*given, **named)
-
-        return opened
-
-    return decorated
 
 
 def icon_button(name: str, key: str, icon: str, disabled: bool = False) -> bool:

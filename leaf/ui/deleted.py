@@ -11,7 +11,8 @@ from leaf.errors import LeafError
 from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.ui import markdown, words
-from leaf.ui.controls import dialog, icon_button, then_redraw
+from leaf.ui.controls import icon_button, then_redraw
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.toasts import toast

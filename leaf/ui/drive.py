@@ -19,7 +19,8 @@ from leaf.language.problems import said, told
 from leaf.language.text import in_digits, mark, t
 from leaf.store.model import Chat
 from leaf.ui import adding, connection, markdown, preview, words
-from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 from leaf.ui.toasts import toast

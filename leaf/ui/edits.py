@@ -19,6 +19,7 @@ from leaf.shapes.parts import CoverageData, ToolPart
 from leaf.shapes.results import Output
 from leaf.store.edited_steps import EditedStep
 from leaf.ui import charts, code, markdown, outputs, words
+from leaf.ui.dialogs import page_is_free
 from leaf.ui.items import WORKING, chart_of
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
@@ -232,9 +233,11 @@ def _watch(edit: EditedStep, key: str) -> None:
     try:
         now = session().edits.get(edit.id)
     except LeafError:
-        redraw()
-    if now.state != "running":
-        redraw()
+        now = None
+    if now is None or now.state != "running":
+        if page_is_free():
+            redraw()
+        return
     passed = max(0.0, (datetime.now().astimezone() - now.made_at).total_seconds())
     said = " · ".join((now.progress or t("Running"), words.seconds(passed)))
     with st.container(horizontal=True, vertical_alignment="center", key=f"running-{key}"):

@@ -9,7 +9,7 @@ import streamlit as st
 
 from leaf.language.text import mark, t
 from leaf.ui import downloads, markdown
-from leaf.ui.controls import dialog
+from leaf.ui.dialogs import dialog
 
 if TYPE_CHECKING:
     from leaf.sessions.chats import ChatForm

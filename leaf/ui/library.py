@@ -16,7 +16,8 @@ from leaf.language.problems import said, told
 from leaf.language.text import mark, t
 from leaf.store.model import File
 from leaf.ui import about, downloads, folders, markdown, preview, words
-from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 

@@ -19,7 +19,8 @@ from leaf.store.boards import Board
 from leaf.store.links import SharedLink
 from leaf.store.model import Chat
 from leaf.ui import browser, markdown, shared, words
-from leaf.ui.controls import dialog, say_problem, then_redraw
+from leaf.ui.controls import say_problem, then_redraw
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import address_of, current_visit, rules, session
 from leaf.ui.toasts import toast

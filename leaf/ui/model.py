@@ -15,7 +15,7 @@ from leaf.language.problems import said, told
 from leaf.language.text import mark, t
 from leaf.settings import DEFAULT_MODEL
 from leaf.ui import markdown, words
-from leaf.ui.controls import dialog
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import leaf, login_needed, session
 from leaf.ui.toasts import toast

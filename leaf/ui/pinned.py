@@ -19,7 +19,8 @@ from leaf.shapes.pins import PinContent, PinOutcome
 from leaf.shapes.results import ChartShown
 from leaf.store.boards import TITLE_LENGTH, Board, Pin
 from leaf.ui import documents, markdown, preview, results, tabular, words
-from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 

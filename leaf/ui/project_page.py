@@ -12,7 +12,8 @@ from leaf.language.text import mark, t
 from leaf.store.model import Chat, File
 from leaf.store.projects import INSTRUCTIONS_LENGTH, TITLE_LENGTH, Project
 from leaf.ui import deleted, markdown, people, preview, projects, words
-from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.controls import icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import current_visit, session
 from leaf.ui.toasts import toast

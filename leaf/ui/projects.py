@@ -16,7 +16,7 @@ from leaf.language.text import mark, t
 from leaf.store.model import Chat
 from leaf.store.projects import TITLE_LENGTH, Project
 from leaf.ui import browser, markdown, preview, words
-from leaf.ui.controls import dialog
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 

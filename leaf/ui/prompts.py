@@ -14,7 +14,8 @@ from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.store.prompts import NAME_LENGTH, TEXT_LENGTH, Prompt, PromptDraft
 from leaf.ui import markdown
-from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.controls import icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import current_visit, session
 from leaf.ui.toasts import toast

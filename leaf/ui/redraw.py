@@ -8,6 +8,8 @@ where the script ends above the composer. Here they are handed on to the next dr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Literal, NoReturn
 
 import streamlit as st
@@ -21,10 +23,16 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import (
     get_script_run_ctx,
 )
 
+leave: ContextVar[Callable[[], None]] = ContextVar("leave", default=lambda: None)
+"""What a part of the page does before it asks for the whole of it: a dialog closes."""
+
 
 def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
     """End this drawing and begin with the page again, or with the fragment that calls. What was
-    pressed and not come to yet is carried out then. Take it where you would take `st.rerun`."""
+    pressed and not come to yet is carried out then. A dialog that calls is closed.
+    Take it where you would take `st.rerun`."""
+    if scope == "app":
+        leave.get()()
     context = get_script_run_ctx()
     if context is not None and context.script_requests is not None:
         pressed = _not_come_to(context)

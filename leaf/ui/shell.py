@@ -14,6 +14,7 @@ from leaf.sandbox.slots import working_for
 from leaf.ui import (
     browser,
     composer,
+    dialogs,
     frame,
     gate,
     language,
@@ -96,4 +97,5 @@ with state.turns().turn(state.drawn_for()), working_for(state.drawn_for()):
     with st.container():
         page.run()
     preview.draw()
+    dialogs.keep_open()
 watcher.watch(page.url_path)

@@ -25,7 +25,8 @@ from leaf.ui import (
     projects,
     words,
 )
-from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 

@@ -13,6 +13,7 @@ from leaf.language.text import t
 from leaf.runs.waiting import QueuePlace
 from leaf.store.model import Message
 from leaf.ui import words
+from leaf.ui.dialogs import page_is_free
 from leaf.ui.items import answer_text
 from leaf.ui.redraw import redraw
 from leaf.ui.state import leaf, session
@@ -74,5 +75,5 @@ def _withdraw(message_id: str) -> None:
 @st.fragment(run_every=PERIOD)
 def watch(messages: tuple[Message, ...], known: Queue) -> None:
     """Let the page be drawn anew as soon as the queue is another one than is drawn."""
-    if queue_of(messages) != known:
+    if queue_of(messages) != known and page_is_free():
         redraw()

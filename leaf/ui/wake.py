@@ -39,6 +39,8 @@ class _Tab:
     topics: frozenset[str] = frozenset()
     waits: bool = False
     """Drawn, and not being drawn again."""
+    held: bool = False
+    """A dialog is open in it, which a drawing would take away for a moment."""
     rung: bool = False
     """To be drawn again as soon as it waits."""
     planned: bool = False
@@ -89,12 +91,25 @@ class Waker:
         if late:
             self.ring(session_id)
 
+    def hold(self, session_id: str) -> None:
+        """Leave this page alone until it is released."""
+        with self._lock:
+            self._pages.setdefault(session_id, _Tab()).held = True
+
+    def release(self, session_id: str) -> None:
+        """Draw it again now, if something has changed since it is held."""
+        with self._lock:
+            page = self._pages.setdefault(session_id, _Tab())
+            page.held, late = False, page.rung
+        if late:
+            self.ring(session_id)
+
     def ring(self, session_id: str) -> None:
         """Draw this page again: now if it waits, else as soon as it does."""
         with self._lock:
             page = self._pages.setdefault(session_id, _Tab())
             page.rung = True
-            if self._loop is None or page.planned or not page.waits:
+            if self._loop is None or page.planned or page.held or not page.waits:
                 return
             page.planned = True
             wait = max(0.0, page.woken_at + GAP - time.monotonic())
@@ -111,8 +126,12 @@ class Waker:
             page.ends_at = moment
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(
-                self._loop.call_later, max(0.0, moment - time.time()), self.ring, session_id
+                self._loop.call_later, max(0.0, moment - time.time()), self._end_of, session_id
             )
+
+    def _end_of(self, session_id: str) -> None:
+        self.release(session_id)
+        self.ring(session_id)
 
     def waits(self, session_id: str) -> bool:
         """Whether a page is drawn, and not being drawn again."""
@@ -144,7 +163,7 @@ class Waker:
                 self._loop.call_later(SOON, self._draw, session_id)
                 return
             page.planned = False
-            if not (page.waits and page.rung):
+            if page.held or not (page.waits and page.rung):
                 return
             page.waits = page.rung = False
             page.woken_at = time.monotonic()

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from leaf.store.changes import LIVE
+from leaf.ui.dialogs import page_is_free
 from leaf.ui.redraw import redraw
 from leaf.ui.state import leaf, session, sign_in_ends, waker
 
@@ -67,5 +68,5 @@ def session_id() -> str:
 def _look(page: str, since: int) -> None:
     """While the page itself is drawn nothing is looked for: `watch` does that at its end."""
     changed = session().newest_change(_topics(page)) > since
-    if changed and waker().waits(session_id()):
+    if changed and waker().waits(session_id()) and page_is_free():
         redraw()

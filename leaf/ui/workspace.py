@@ -9,7 +9,8 @@ import streamlit as st
 from leaf.language.text import mark, t
 from leaf.store.model import Invitation, Member
 from leaf.ui import markdown
-from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.controls import icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.dialogs import dialog
 from leaf.ui.state import current_visit, session
 
 MAKE_OWNER, MAKE_MEMBER, REMOVE = mark("Make owner"), mark("Make member"), mark("Remove")

@@ -94,3 +94,50 @@ def test_a_page_that_nothing_concerns_is_not_drawn_again(
         if idle(page) == runs:
             return
     raise AssertionError("it is drawn again and again")
+
+
+def test_a_dialog_and_what_is_typed_in_it_stay_while_the_page_under_it_changes(
+    app: App, context: BrowserContext, page: Page
+) -> None:
+    page.goto(app.url)
+    ask(page, "A question to save")
+    expect(finished(page)).to_be_visible()
+    idle(page)
+    page.get_by_role("button", name="Save as prompt").filter(visible=True).click(force=True)
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Name").press_sequentially("Half a na")
+    other = context.new_page()
+    other.goto(page.url)
+    expect(finished(other)).to_be_visible()
+    ask(other, "One more")
+    expect(finished(other)).to_have_count(2)
+    runs = idle(page)
+    assert idle(page) == runs
+    page.keyboard.type("me")
+    expect(dialog.get_by_role("textbox", name="Name")).to_have_value("Half a name")
+    expect(finished(page)).to_have_count(1)
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+    expect(finished(page)).to_have_count(2, timeout=SOON)
+
+
+def test_what_changed_under_a_dialog_is_shown_when_that_is_left(
+    app: App, context: BrowserContext, page: Page
+) -> None:
+    page.goto(app.url)
+    ask(page, "A question to export")
+    expect(finished(page)).to_be_visible()
+    page.get_by_role("button", name="Rename, export or delete this chat").first.click(force=True)
+    page.get_by_role("menuitem", name="Export").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    other = context.new_page()
+    other.goto(page.url)
+    expect(finished(other)).to_be_visible()
+    ask(other, "One more")
+    expect(finished(other)).to_have_count(2)
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(finished(page)).to_have_count(2, timeout=SOON)
+    idle(page)
+    expect(page.get_by_role("dialog")).to_have_count(0)

@@ -15,6 +15,7 @@ from leaf.runs.run import Run
 from leaf.sessions.session import Session
 from leaf.store.model import Message
 from leaf.ui import state, watcher
+from leaf.ui.dialogs import page_is_free
 from leaf.ui.draw import draw_item
 from leaf.ui.items import WORKING, Item, items
 from leaf.ui.live import component, polled
@@ -121,7 +122,7 @@ def _read(follower: Follower, run: Run) -> None:
 
 
 def _end_if_over(message_id: str) -> None:
-    if session().messages.get(message_id).status not in UNFINISHED:
+    if session().messages.get(message_id).status not in UNFINISHED and page_is_free():
         st.session_state.pop(f"live-{message_id}", None)
         redraw()
 

@@ -18,6 +18,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_r
 
 from leaf.agent.events import Part, apply
 from leaf.runs.run import Run
+from leaf.ui.dialogs import page_is_free
 from leaf.ui.draw import draw_item
 from leaf.ui.items import Item, items
 from leaf.ui.redraw import redraw
@@ -112,7 +113,7 @@ def _somebody_waits() -> bool:
 def _wait_for_end(message_id: str) -> None:
     """A run that is over, or that only another process knows yet, is looked for in the history with
     each pass."""
-    if session().messages.get(message_id).status not in UNFINISHED:
+    if session().messages.get(message_id).status not in UNFINISHED and page_is_free():
         st.session_state.pop(f"live-{message_id}", None)
         redraw()
 

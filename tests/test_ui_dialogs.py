@@ -1,0 +1,124 @@
+"""A dialog stays while the page under it is drawn anew, until it is answered, left, or its place is
+left. What is new waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.runtime import Runtime, RuntimeConfig
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.testing.v1 import AppTest
+
+from leaf.app import Leaf
+from leaf.store.changes import Change, Hub
+from leaf.ui import dialogs
+from leaf.ui.wake import Waker
+from tests.test_ui_pages import add, leaf, open_page  # noqa: F401
+
+
+def with_dialog(leaf: Leaf) -> tuple[AppTest, str]:  # noqa: F811
+    """A chat's page with a dialog open, and the file that it asks about."""
+    session, file_id = leaf.session(leaf.local_scope()), add(leaf, "harvest.csv", b"apples\n3\n")
+    chat = session.chats.create()
+    session.attached.add(chat.id, [file_id])
+    page = open_page(chat=chat.id)
+    page.button(key=f"icon-about-{file_id}").click().run()
+    assert [area.label for area in page.text_area] == ["Your words"]
+    return page, file_id
+
+
+def test_a_dialog_stays_while_the_page_is_drawn_anew_and_goes_when_it_is_answered(
+    leaf: Leaf,  # noqa: F811
+) -> None:
+    page, file_id = with_dialog(leaf)
+    page.run().run()
+    page.text_area(key="about-words").set_value("Counted by hand")
+    next(button for button in page.button if button.label == "Keep").click().run()
+    assert not page.exception
+    assert list(page.text_area) == []
+    assert leaf.session(leaf.local_scope()).files.words(file_id)[0] == "Counted by hand"
+    assert list(page.run().text_area) == []
+
+
+def test_a_dialog_goes_with_the_page_that_it_stood_on(leaf: Leaf) -> None:  # noqa: F811
+    page, _ = with_dialog(leaf)
+    page.switch_page(str(Path(dialogs.__file__).parents[1] / "pages" / "settings.py")).run()
+    assert list(page.text_area) == []
+    assert dialogs.OPEN not in page.session_state
+
+
+@pytest.mark.usefixtures("leaf")
+def test_a_dialog_about_what_has_gone_says_so() -> None:
+    def page() -> None:
+        from leaf.errors import NotFoundError
+        from leaf.ui.dialogs import dialog, keep_open
+
+        @dialog("Rename")
+        def ask() -> None:
+            raise NotFoundError("There is no file of that name.")
+
+        ask()
+        keep_open()
+
+    drawn = AppTest.from_function(page).run()
+    assert not drawn.exception
+    assert [one.value for one in drawn.warning] == ["There is no file of that name\\."]
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Iterator[Runtime]:
+    media, files = MemoryMediaFileStorage("/media"), MemoryUploadedFileManager("/upload")
+    yield Runtime(RuntimeConfig(str(tmp_path / "none.py"), media, files))
+    Runtime._instance = None
+
+
+class Rings(Waker):
+    """Says how often a page would be drawn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn: list[str] = []
+        self.serve(self)  # type: ignore[arg-type]
+
+    def call_soon_threadsafe(self, call: Any, *given: Any) -> None:
+        call(*given)
+
+    def call_later(self, _wait: float, call: Any, *given: Any) -> None:
+        call(*given)
+        if call == self._draw:
+            self.drawn.append(str(given[0]))
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_page_that_is_held_is_drawn_when_it_is_released_if_anything_changed() -> None:
+    hub, waker = Hub(), Rings()
+    waker.follow(hub)
+    waker.wait("tab", "w", {"files"}, hub.position)
+    waker.hold("tab")
+    waker.release("tab")
+    assert waker.drawn == []
+    waker.hold("tab")
+    hub.publish([Change("w", "files")])
+    assert waker.drawn == []
+    waker.release("tab")
+    assert waker.drawn == ["tab"]
+
+
+@pytest.mark.usefixtures("runtime")
+def test_a_sign_in_that_ends_draws_a_held_page() -> None:
+    hub, waker = Hub(), Rings()
+    waker.follow(hub)
+    waker.wait("tab", "w", {"files"}, hub.position)
+    waker.hold("tab")
+    waker.ring_at("tab", time.time())
+    assert waker.drawn == ["tab"]
+
+
+def test_what_is_not_public_of_streamlit_is_there() -> None:
+    assert "has_dialog_opened" in ScriptRunContext.__dataclass_fields__
