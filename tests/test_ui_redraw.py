@@ -21,15 +21,20 @@ from streamlit.runtime.scriptrunner_utils import script_requests
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.shared_run_state import SharedRunState
 from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.common import user_key_from_element_id
 from streamlit.runtime.state.session_state import WStates
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 PAGE = """
     import streamlit as st
-    from leaf.ui.redraw import redraw
+    from leaf.ui.redraw import CARRIED_OUT, redraw
 
     state = st.session_state
     state.setdefault("log", []).append("page")
+    state[CARRIED_OUT] = frozenset()
+    if state.get("at once") and (sent := state.get("ask")):
+        state.log.append(f"asked: {sent.text}")
+        state[CARRIED_OUT] = frozenset({"ask"})
 
     @st.fragment(key="looks")
     def looks():
@@ -54,7 +59,8 @@ PAGE = """
     looks()
     first()
     second()
-    if said := st.chat_input("Ask", accept_file=True):
+    said = st.chat_input("Ask", accept_file=True, key="ask")
+    if said and not state[CARRIED_OUT]:
         state.log.append(said.text)
 """
 
@@ -137,6 +143,11 @@ def test_a_message_is_not_lost_where_the_page_ends_above_the_composer(tab: Tab) 
     assert tab.press() == ["page", "looks"]
 
 
+def test_a_message_that_was_asked_before_the_composer_is_drawn_is_asked_once(tab: Tab) -> None:
+    tab.state["at once"] = tab.state["news"] = True
+    assert tab.press(said="How many?") == ["page", "asked: How many?", "looks", "page", "looks"]
+
+
 def test_no_page_is_drawn_anew_in_another_way() -> None:
     """`st.rerun` would lose what was pressed."""
     house = Path(inspect.getfile(inspect.currentframe() or WStates)).parents[1] / "leaf"
@@ -156,4 +167,5 @@ def test_what_is_not_public_of_streamlit_is_there() -> None:
     assert callable(WStates.get_serialized)
     assert SessionState()._new_widget_state.states == {}
     assert SafeSessionState(SessionState(), lambda: None)._state is not None
+    assert user_key_from_element_id("$$ID-0123-a-key") == "a-key"
     assert SharedRunState().widget_ids_this_run.snapshot() == frozenset()

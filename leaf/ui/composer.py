@@ -38,11 +38,9 @@ from leaf.ui import (
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
-from leaf.ui.redraw import redraw
+from leaf.ui.redraw import CARRIED_OUT, redraw
 from leaf.ui.state import session
 
-CARRIED_OUT = "composer-carried-out"
-"""Whether what was submitted is asked already, in the state of the session."""
 LIBRARY_SHOWN = 200
 """Files of the library that can be chosen from the menu; the Files page reaches all."""
 
@@ -56,14 +54,14 @@ def carry_out(chat_id: str) -> bool:
     is a chat that cannot be opened, of which the page says why.
     """
     submitted = st.session_state.get("composer")
-    st.session_state[CARRIED_OUT] = False
+    st.session_state[CARRIED_OUT] = frozenset()
     if submitted is None or isinstance(submitted, str) or not _only_words(submitted):
         return False
     try:
         chat = session().chats.get(chat_id) if chat_id else None
     except LeafError:
         return False
-    st.session_state[CARRIED_OUT] = True
+    st.session_state[CARRIED_OUT] = frozenset({"composer"})
     _ask(chat, submitted.text.strip())
     return True
 

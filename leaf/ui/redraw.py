@@ -8,7 +8,7 @@ where the script ends above the composer. Here they are handed on to the next dr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextvars import ContextVar
 from typing import Literal, NoReturn
 
@@ -22,9 +22,14 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import (
     ScriptRunContext,
     get_script_run_ctx,
 )
+from streamlit.runtime.state.common import user_key_from_element_id
 
 leave: ContextVar[Callable[[], None]] = ContextVar("leave", default=lambda: None)
 """What a part of the page does before it asks for the whole of it: a dialog closes."""
+
+CARRIED_OUT = "carried-out"
+"""Keys of widgets, in the state of the session, whose presses this drawing has carried out before it
+draws them."""
 
 
 def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
@@ -50,8 +55,13 @@ def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
 
 
 def _not_come_to(context: ScriptRunContext) -> WidgetStates:
-    """Presses on what this run of the script has not drawn yet."""
+    """Presses on what this run of the script has not drawn yet, but for those carried out already."""
     states = context.session_state._state._new_widget_state  # noqa: SLF001
     drawn = context.shared.widget_ids_this_run.snapshot()
-    left = (states.get_serialized(widget) for widget in list(states.states) if widget not in drawn)
+    done: Collection[str] = st.session_state.get(CARRIED_OUT, ())
+    left = (
+        states.get_serialized(widget)
+        for widget in list(states.states)
+        if widget not in drawn and user_key_from_element_id(widget) not in done
+    )
     return WidgetStates(widgets=[one for one in left if one and _has_active_trigger_value(one)])
