@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from leaf.agent.models.claude import ClaudeModel
     from leaf.agent.models.reach import Reach
     from leaf.app import Leaf
+    from leaf.budgets.budgets import Budgets
+    from leaf.documents.documents import DocumentService
     from leaf.drive.drive import DriveService
     from leaf.files.library import Library
     from leaf.jobs.jobs import JobService
@@ -55,7 +57,6 @@ def build(settings: Settings) -> Leaf:
     from leaf.keeping.tidying import Tidying
     from leaf.runs.edited import StepEditor
     from leaf.runs.engine import Engine
-    from leaf.runs.execute import Executor
     from leaf.runs.titles import Titles
     from leaf.sandbox.pool import Pool
     from leaf.sessions.house import House
@@ -72,20 +73,8 @@ def build(settings: Settings) -> Leaf:
     budgets = Budgets(store.db, settings, free=connections.keyless)
     python = _notebooks(settings, store, tables)
     titles = Titles(store.db, budgets) if settings.titles else None
-    executor = Executor(
-        store,
-        library,
-        tables,
-        drive,
-        documents,
-        _agent(connections.environment.endpoint),
-        settings.limits,
-        budgets=budgets,
-        file_tokens=settings.file_tokens,
-        python=python,
-        connections=connections,
-        titles=titles,
-    )
+    works_on = (store, library, tables, drive, documents)
+    executor = _executor(settings, works_on, python, connections, budgets, titles)
     engine = Engine(settings.home, settings.database_url)
     jobs = _jobs(store, library, tables, drive, engine)
     tidying = Tidying(store, lambda: remover.finish())
@@ -110,6 +99,28 @@ def build(settings: Settings) -> Leaf:
 
     close = partial(_close, house, pool, titles, tidying, signing)
     return Leaf(house, close, prepare=connections.prepare)
+
+
+def _executor(
+    settings: Settings,
+    works_on: tuple[Store, Library, Tables, DriveService, DocumentService],
+    python: Notebooks | None,
+    connections: ModelConnections,
+    budgets: Budgets,
+    titles: Titles | None,
+) -> Executor:
+    from leaf.runs.execute import Executor
+
+    return Executor(
+        *works_on,
+        _agent(connections.environment.endpoint),
+        settings.limits,
+        budgets=budgets,
+        file_tokens=settings.file_tokens,
+        python=python,
+        connections=connections,
+        titles=titles,
+    )
 
 
 def _close(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -16,6 +16,9 @@ from leaf.language.text import in_digits, separated, t
 from leaf.readers.base import KIND, ROW
 from leaf.shapes.results import ChartShown
 from leaf.tables.chart_look import readable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROW_HEIGHT = 32
 ROWS_TALL = 12
@@ -55,20 +58,8 @@ def draw(
     """
     import pandas as pd
 
-    names = unique(columns)
-    frame = pd.DataFrame([list(row) for row in rows], columns=names)
-    for name, kind in zip(names, types, strict=False):
-        if NUMBER.search(kind):
-            frame[name] = (
-                pd.to_numeric(frame[name], errors="coerce")
-                if _numeric(frame[name])
-                else frame[name].astype(str)
-            )
-    for name in names:
-        if frame[name].dtype == object:
-            frame[name] = frame[name].map(
-                lambda value: value if value is None or isinstance(value, str) else str(value)
-            )
+    frame = _frame(columns, rows, types)
+    names = list(frame.columns)
     config: dict[str, Any] = {
         name: st.column_config.TextColumn()
         for name in names
@@ -103,6 +94,28 @@ def draw(
     st.dataframe(
         frame, key=key, hide_index=True, height=height, row_height=ROW_HEIGHT, column_config=config
     )
+
+
+def _frame(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[str]
+) -> pd.DataFrame:
+    """The rows under names that differ: numbers where a column has nothing else, else words."""
+    import pandas as pd
+
+    frame = pd.DataFrame([list(row) for row in rows], columns=unique(columns))
+    for name, kind in zip(frame.columns, types, strict=False):
+        if NUMBER.search(kind):
+            frame[name] = (
+                pd.to_numeric(frame[name], errors="coerce")
+                if _numeric(frame[name])
+                else frame[name].astype(str)
+            )
+    for name in frame.columns:
+        if frame[name].dtype == object:
+            frame[name] = frame[name].map(
+                lambda value: value if value is None or isinstance(value, str) else str(value)
+            )
+    return frame
 
 
 MARKER = "\u2060quoted"
