@@ -12,7 +12,11 @@ import pytest
 from streamlit.runtime import Runtime, RuntimeConfig
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.scriptrunner_utils.script_run_context import (
+    FragmentThreadState,
+    ScriptRunContext,
+    ThreadState,
+)
 from streamlit.testing.v1 import AppTest
 
 from leaf.app import Leaf
@@ -37,7 +41,9 @@ def test_a_dialog_stays_while_the_page_is_drawn_anew_and_goes_when_it_is_answere
     leaf: Leaf,  # noqa: F811
 ) -> None:
     page, file_id = with_dialog(leaf)
+    first = page.text_area(key="about-words").proto.id
     page.run().run()
+    assert page.text_area(key="about-words").proto.id == first, "its fields are others, and empty"
     page.text_area(key="about-words").set_value("Counted by hand")
     next(button for button in page.button if button.label == "Keep").click().run()
     assert not page.exception
@@ -50,6 +56,18 @@ def test_a_dialog_goes_with_the_page_that_it_stood_on(leaf: Leaf) -> None:  # no
     page, _ = with_dialog(leaf)
     page.switch_page(str(Path(dialogs.__file__).parents[1] / "pages" / "settings.py")).run()
     assert list(page.text_area) == []
+    assert dialogs.OPEN not in page.session_state
+
+
+def test_dialogs_that_lead_to_another_project_go(leaf: Leaf) -> None:  # noqa: F811
+    projects = leaf.session(leaf.local_scope()).projects
+    page = open_page("project")
+    page.button(key="new-project").click().run()
+    next(field for field in page.text_input if field.label == "Title").set_value("Gamma")
+    next(button for button in page.button if button.label == "Create").click().run()
+    assert not page.exception
+    assert [project.title for project in projects.list()] == ["Gamma"]
+    assert "Create" not in [button.label for button in page.run().button]
     assert dialogs.OPEN not in page.session_state
 
 
@@ -122,3 +140,6 @@ def test_a_sign_in_that_ends_draws_a_held_page() -> None:
 
 def test_what_is_not_public_of_streamlit_is_there() -> None:
     assert "has_dialog_opened" in ScriptRunContext.__dataclass_fields__
+    assert "active_script_hash" in FragmentThreadState.__dataclass_fields__
+    assert callable(ThreadState.get)
+    assert callable(ScriptRunContext.run_with_active_hash)

@@ -31,6 +31,7 @@ PAGE = """
 
     state = st.session_state
     state.setdefault("log", []).append("page")
+    state.address = st.query_params.get("chat")
     state[CARRIED_OUT] = frozenset()
     if state.get("at once") and (sent := state.get("ask")):
         state.log.append(f"asked: {sent.text}")
@@ -50,6 +51,12 @@ PAGE = """
             state.log.append("first")
             redraw()
 
+    @st.fragment(key="itself")
+    def itself():
+        if st.button("Itself"):
+            state.log.append("itself")
+            redraw("fragment")
+
     @st.fragment(key="second")
     def second():
         if st.button("Second"):
@@ -58,6 +65,7 @@ PAGE = """
 
     looks()
     first()
+    itself()
     second()
     said = st.chat_input("Ask", accept_file=True, key="ask")
     if said and not state[CARRIED_OUT]:
@@ -83,7 +91,7 @@ class Tab:
             self.script, self.state, self.pages, fragment_storage=self.fragments
         )
         runner._requests = script_requests.ScriptRequests()  # it begins with one for the page
-        assert runner.request_rerun(RerunData(**asked))
+        assert runner.request_rerun(RerunData(query_string="chat=abc", **asked))
         runner.start()
         runner.join()
         for sent in runner.forward_msgs():
@@ -135,6 +143,19 @@ def test_two_presses_are_both_carried_out_each_once_and_their_callbacks_too(tab:
     tab.state["news"] = True
     log = tab.press("First", parts=("looks", "first"))
     assert log == ["called", "looks", "page", "looks", "first", "page", "looks"]
+
+
+def test_a_part_that_draws_itself_again_has_the_page_drawn_where_it_is_drawn_with_it(
+    tab: Tab,
+) -> None:
+    tab.state["news"] = True
+    log = tab.press("Itself", parts=("looks", "itself"))
+    assert log == ["looks", "page", "looks", "itself", "page", "looks"]
+    tab.state["news"] = True
+    log = tab.press("Itself", "Second", parts=("looks", "itself", "second"))
+    drawn = ["page", "looks"]
+    assert log == ["looks", *drawn, "itself", *drawn, "second", *drawn]
+    assert tab.state["address"] == "abc"
 
 
 def test_a_message_is_not_lost_where_the_page_ends_above_the_composer(tab: Tab) -> None:

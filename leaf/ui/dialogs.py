@@ -13,7 +13,7 @@ from functools import partial, wraps
 from typing import Literal, NamedTuple, ParamSpec
 
 import streamlit as st
-from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState, get_script_run_ctx
 
 from leaf.errors import LeafError
 from leaf.language.problems import told
@@ -25,12 +25,14 @@ from leaf.ui.state import current_scope, waker
 P = ParamSpec("P")
 OPEN = "open-dialog"
 """The one that is open, in the state of the session."""
-OF_PAGE = ("chat", "board", "project", "folder")
-"""What an address names that a page is of."""
+OF_PAGE = ("chat", "board", "document", "folder", "id")
+"""What an address names that a page is of; `id` is a project's."""
 
 
 class _Opened(NamedTuple):
     place: tuple[str, ...]
+    script: str
+    """Whose widgets its own are: with another they would be others, and empty."""
     show: Callable[[], None]
 
 
@@ -56,7 +58,11 @@ def dialog(
 
         @wraps(draw)
         def opened(*given: P.args, **named: P.kwargs) -> None:
-            st.session_state[OPEN] = _Opened(_place(), partial(show, *given, **named))
+            context = get_script_run_ctx()
+            if context is None or context.has_dialog_opened:  # two were pressed: the first it is
+                return
+            script = ThreadState.get().active_script_hash
+            st.session_state[OPEN] = _Opened(_place(), script, partial(show, *given, **named))
             waker().hold(_tab())
             show(*given, **named)
 
@@ -75,7 +81,9 @@ def keep_open() -> None:
         return
     context = get_script_run_ctx()
     if context is not None and not context.has_dialog_opened:
-        opened.show()
+        waker().hold(_tab())
+        with context.run_with_active_hash(opened.script):
+            opened.show()
 
 
 def page_is_free() -> bool:

@@ -308,7 +308,7 @@ def _draw_empty(place: DriveView) -> None:
 
 
 def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: bool) -> None:
-    name = markdown.label(item.name, 90) or t("Without a name")
+    name, row = markdown.label(item.name, 90) or t("Without a name"), f"{number}-{item.ref}"
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, key=f"drive-row-{number}"
     ):
@@ -318,7 +318,7 @@ def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: 
             help_text = t("Open the folder") if item.is_folder else t("Preview")
             if st.button(
                 f"{name}{shortcut}",
-                key=f"drive-open-{number}",
+                key=f"drive-open-{row}",
                 type="tertiary",
                 icon=words.drive_icon(item.kind),
                 help=help_text,
@@ -336,14 +336,12 @@ def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: 
                 else t("Ask about this {about} in a new chat", about=about)
             )
             symbol = ":material/add:" if chat_id else ":material/chat:"
-            if st.button(
-                verb, key=f"drive-ask-{number}", icon=symbol, help=help_text, disabled=busy
-            ):
+            if st.button(verb, key=f"drive-ask-{row}", icon=symbol, help=help_text, disabled=busy):
                 adding.start([item], chat_id or adding.NEW_CHAT)
         chosen = icon_menu(
             t("More for {kind} {number}", kind=item.kind, number=number + 1),
             _options(item),
-            key=f"drive-menu-{number}",
+            key=f"drive-menu-{row}",
         )
     if chosen:
         _carry_out(chosen, item)

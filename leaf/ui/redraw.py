@@ -3,7 +3,9 @@
 Presses that come while a page is drawn are carried out together afterwards, one part of the page
 after the other. Streamlit's `st.rerun` ends all of that: where a part that only looks for news asks
 for the page, a press that comes after it in the row is forgotten, and so is a message that was sent
-where the script ends above the composer. Here they are handed on to the next drawing.
+where the script ends above the composer. Here they are handed on to the next drawing. What nobody
+hands on is a press that waits while the browser itself asks for the whole page, as with a second
+press elsewhere: Streamlit ends the run that it waits for.
 """
 
 from __future__ import annotations
@@ -33,19 +35,25 @@ draws them."""
 
 
 def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
-    """End this drawing and begin with the page again, or with the fragment that calls. What was
-    pressed and not come to yet is carried out then. A dialog that calls is closed.
-    Take it where you would take `st.rerun`."""
+    """End this drawing and begin with the page again, or with the fragment that calls; where that is
+    drawn with the page, with the page. What was pressed and not come to yet is carried out then. A
+    dialog that asks for the page is closed. Take it where you would take `st.rerun`."""
+    context = get_script_run_ctx()
     if scope == "app":
         leave.get()()
-    context = get_script_run_ctx()
+    elif context is not None and not context.fragment_ids_this_run:
+        scope = "app"
     if context is not None and context.script_requests is not None:
         pressed = _not_come_to(context)
         if pressed.widgets:
             state = context.session_state._state  # noqa: SLF001 - tests/test_ui_redraw.py names what is not public here
             context.script_requests.request_rerun(  # joined by what `st.rerun` asks for
                 RerunData(
+                    query_string=context.query_string,
+                    page_script_hash=context.page_script_hash,
                     is_fragment_scoped_rerun=scope == "fragment",
+                    cached_message_hashes=context.cached_message_hashes,
+                    context_info=context.context_info,
                     replay_trigger_states=pressed,
                     replay_trigger_values=state._capture_replay_trigger_values(pressed),  # noqa: SLF001
                 )
