@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from leaf.sandbox import children
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import Store, open_store, users
 from leaf.store.model import Scope
 from tests import postgres, s3_server
+from tests.fork_servers import ForkServers
 from tests.storage_kit import KEPT, kept_at
 
 if TYPE_CHECKING:
@@ -39,6 +41,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: no collection need look at it again."""
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def fork_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServers]:
+    """Of this test process."""
+    servers = ForkServers(tmp_path_factory.mktemp("servers"))
+    yield servers
+    servers.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def share_fork_servers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every Leaf and every pool of a module asks servers that have started already."""
+    if getattr(request.module, "OWN_FORK_SERVERS", False):
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(children, "ForkServer", request.getfixturevalue("fork_servers").lend)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -41,6 +41,7 @@ from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
 from tests.runs_kit import wait_until
 
+OWN_FORK_SERVERS = True
 HERE = Path(__file__).resolve().parent
 landlock = pytest.mark.skipif(
     confinement().kind != "landlock", reason="this kernel cannot confine a process"
