@@ -176,7 +176,8 @@ def test_escape_in_the_palette_stops_no_answer_and_the_command_does(home: App, p
 def test_chats_and_files_are_found_and_opened(home: App, page: Page, sales: Path) -> None:
     page.goto(f"{home.url}/files")
     page.locator('input[data-adds="files"]').set_input_files(sales)
-    expect(page.get_by_role("button", name=re.compile("sales.csv")).first).to_be_visible()
+    row = page.locator("[class*=st-key-file-row-]").filter(has_text="sales.csv")
+    expect(row.first).to_be_visible()  # it is there, and not only on its way
     page.goto(home.url)
     ask(page, "Where is the walrus of this chat?")
     expect(finished(page)).to_be_visible()
