@@ -128,6 +128,10 @@ def test_a_lost_page_speaks_the_readers_language_and_can_be_used_by_everybody(
         page.goto(proxy.url)
         ask(page, "Etwas long")
         expect(page.get_by_text("Paragraph 40 of")).to_be_attached()
+        # one that is cut while it is drawn stays pale
+        expect(
+            page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        ).to_be_visible()
         proxy.cut()
         expect(banner(page)).to_have_text(
             "Leaf ist nicht erreichbar. Was Sie schreiben, wird aufgehoben und gesendet, sobald es "
