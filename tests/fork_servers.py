@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from leaf.sandbox.children import START_SECONDS
-from leaf.sandbox.forkserver import Forked, ForkServer
+from leaf.sandbox.forkserver import ForkServer
 from leaf.sandbox.kinds import ChildKind
 
 
@@ -51,24 +50,11 @@ class Lent:
     """A server that outlives whoever has it."""
 
     def __init__(self, server: ForkServer) -> None:
-        self._server = server
-        self.reap, self.is_alive, self.said = server.reap, server.is_alive, server.said
+        self.fork, self.reap = server.fork, server.reap
+        self.is_alive, self.said = server.is_alive, server.said
 
     def wait_until_ready(self, _seconds: float) -> None:
         """It is."""
-
-    def fork(
-        self,
-        folder: Path,
-        *,
-        log: Path,
-        readable: Sequence[Path],
-        writable: Sequence[Path],
-        limits: Mapping[str, int],
-    ) -> Forked:
-        return self._server.fork(
-            folder, log=log, readable=readable, writable=writable, limits=limits
-        )
 
     def kill(self) -> None:
         """Its children are ended one by one."""

@@ -171,11 +171,12 @@ def test_a_message_that_was_asked_before_the_composer_is_drawn_is_asked_once(tab
 
 def test_no_page_is_drawn_anew_in_another_way() -> None:
     """`st.rerun` would lose what was pressed."""
-    house = Path(inspect.getfile(inspect.currentframe() or WStates)).parents[1] / "leaf"
+    house = Path(__file__).resolve().parents[1] / "leaf"
+    files = {file: file.read_text(encoding="utf-8") for file in house.rglob("*.py")}
     found = [
         str(file.relative_to(house))
-        for file in house.rglob("*.py")
-        if "st.rerun(" in file.read_text(encoding="utf-8") or "import rerun" in file.read_text()
+        for file, text in files.items()
+        if "st.rerun(" in text or "import rerun" in text
     ]
     assert found == ["ui/redraw.py"]
 

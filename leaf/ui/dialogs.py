@@ -21,6 +21,7 @@ from leaf.language.text import t
 from leaf.ui import markdown
 from leaf.ui.redraw import leave
 from leaf.ui.state import current_scope, waker
+from leaf.ui.wake import session_id
 
 P = ParamSpec("P")
 OPEN = "open-dialog"
@@ -63,7 +64,7 @@ def dialog(
                 return
             script = ThreadState.get().active_script_hash
             st.session_state[OPEN] = _Opened(_place(), script, partial(show, *given, **named))
-            waker().hold(_tab())
+            waker().hold(session_id())
             show(*given, **named)
 
         return opened
@@ -81,7 +82,7 @@ def keep_open() -> None:
         return
     context = get_script_run_ctx()
     if context is not None and not context.has_dialog_opened:
-        waker().hold(_tab())
+        waker().hold(session_id())
         with context.run_with_active_hash(opened.script):
             opened.show()
 
@@ -91,18 +92,13 @@ def page_is_free() -> bool:
     drawn as soon as that is left."""
     if OPEN not in st.session_state:
         return True
-    waker().ring(_tab())
+    waker().ring(session_id())
     return False
 
 
 def _forget() -> None:
     if st.session_state.pop(OPEN, None) is not None:
-        waker().release(_tab())
-
-
-def _tab() -> str:
-    context = get_script_run_ctx()
-    return context.session_id if context else ""
+        waker().release(session_id())
 
 
 def _place() -> tuple[str, ...]:

@@ -10,12 +10,13 @@ from leaf.errors import LeafError
 from leaf.language.text import t
 from leaf.shapes.parts import DocumentData
 from leaf.store.model import Document
-from leaf.ui import markdown, preview, watcher, words
+from leaf.ui import markdown, preview, words
 from leaf.ui.blocks import AnswerBlock, blocks
 from leaf.ui.documents import ICONS, change_in_words
 from leaf.ui.items import Item
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session, waker
+from leaf.ui.wake import session_id
 
 DRAWN = 40_000
 """Characters of a growing document that are drawn; a longer one is shown whole when it is
@@ -130,7 +131,7 @@ def _open(document_id: str) -> None:
     page that was pressed is gone then and nothing else is drawn for the press, so the page is told to
     draw itself."""
     preview.show_document(document_id)
-    waker().ring(watcher.session_id())
+    waker().ring(session_id())
 
 
 def _draw_deleted(document: Document, key: str) -> None:

@@ -20,7 +20,7 @@ from leaf.language.text import mark, t
 from leaf.sessions.session import Session
 from leaf.ui import markdown, words
 from leaf.ui.state import session, waker
-from leaf.ui.watcher import session_id
+from leaf.ui.wake import session_id
 
 ASK_EVERY = 150.0
 """Seconds between two questions to Google while the chat is open."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamlit.runtime import Runtime
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from leaf.store.changes import EVERYWHERE, Change, Hub
 
@@ -29,6 +30,12 @@ halfway."""
 GAP = 3.0
 """Seconds between two drawings of a page that others change all the time; a change after a quiet
 while draws it at once."""
+
+
+def session_id() -> str:
+    """Of this tab."""
+    context = get_script_run_ctx()
+    return context.session_id if context else ""
 
 
 @dataclass

@@ -4,12 +4,12 @@ they have."""
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from leaf.store.changes import LIVE
 from leaf.ui.dialogs import page_is_free
 from leaf.ui.redraw import redraw
 from leaf.ui.state import leaf, session, sign_in_ends, waker
+from leaf.ui.wake import session_id
 
 PERIOD = 60.0
 """Seconds between two looks, counted by the browser, in case something was missed."""
@@ -56,12 +56,6 @@ def watch(page: str) -> None:
 
 def _topics(page: str) -> frozenset[str]:
     return TOPICS[page] | ({LIVE} if st.session_state.get(WAITS_FOR_RUN) else frozenset())
-
-
-def session_id() -> str:
-    """Of this tab."""
-    context = get_script_run_ctx()
-    return context.session_id if context else ""
 
 
 @st.fragment(run_every=PERIOD)

@@ -147,3 +147,23 @@ def test_a_lost_page_speaks_the_readers_language_and_can_be_used_by_everybody(
         proxy.heal()
         expect(banner(page)).to_have_count(0)
     context.close()
+
+
+def test_a_dialog_and_what_is_typed_in_it_are_there_when_the_server_is_back(
+    app: App, page: Page
+) -> None:
+    with TcpProxy(app.port) as proxy:
+        page.goto(proxy.url)
+        ask(page, "A question to save")
+        expect(finished(page)).to_be_visible()
+        page.get_by_role("button", name="Save as prompt").filter(visible=True).click(force=True)
+        field = page.get_by_role("dialog").get_by_role("textbox", name="Name")
+        field.press_sequentially("Half")
+        proxy.cut()
+        expect(banner(page)).to_be_visible()
+        proxy.heal()
+        expect(banner(page)).to_be_hidden()
+        page.wait_for_timeout(3000)  # the page is drawn anew, and the dialog with it
+        expect(field).to_have_value("Half")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
