@@ -24,6 +24,27 @@ if TYPE_CHECKING:
 REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+class Failures:
+    """Says at once which test failed: a run that is cut off has told all that it knew."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.failed:
+            return
+        crash = getattr(report.longrepr, "reprcrash", None)
+        why = str(crash.message if crash else report.longrepr).partition("\n")[0]
+        terminal = self._config.get_terminal_writer()
+        terminal.line()
+        terminal.line(f"{report.when} of {report.nodeid} failed: {why[:300]}", red=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Failures(config), "failures")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by what they need, which their fixtures tell: see `make quick`."""
     for item in items:

@@ -4,7 +4,6 @@ in light and in dark. `make pictures`."""
 from __future__ import annotations
 
 import io
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.app_process import ROOT, App
-from tests.browser.conftest import CHROMIUM_FLAGS
+from tests.browser.conftest import CHROMIUM_FLAGS, find_chromium
 from tests.browser.test_journeys import add_by_composer, ask, file_field, finished
 from tests.drive_server import ANA, DriveServer, fill
 from tests.messages_server import MessagesServer
@@ -60,8 +59,9 @@ def main() -> int:
         ).start()
         try:
             with sync_playwright() as playwright:
-                chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-                browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+                browser = playwright.chromium.launch(
+                    executable_path=find_chromium(), args=CHROMIUM_FLAGS
+                )
                 for take in (
                     _sample,
                     _board,

@@ -25,10 +25,17 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser")
+"""Of one engine; the first draws no window around the page, which takes a third less of a core."""
 PATIENCE = 60_000
 """Milliseconds to wait for something to appear on a busy machine; nothing is measured by it."""
 
 expect.set_options(timeout=PATIENCE)
+
+
+def find_chromium() -> str | None:
+    """The program, if one is installed."""
+    return next(filter(None, map(shutil.which, CHROMIUMS)), None)
 
 
 LONG = "\n\n".join(f"Paragraph {i} of a long answer that takes its time." for i in range(1, 41))
@@ -159,7 +166,7 @@ def module_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..
 @pytest.fixture(scope="session")
 def launch() -> Iterator[Callable[..., Browser]]:
     """Starts Chromium with further flags."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = find_chromium()
     if chromium is None:
         pytest.skip("chromium is not installed")
     with sync_playwright() as playwright:
