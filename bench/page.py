@@ -286,10 +286,12 @@ def quiet(page: Any) -> None:
     """Wait until nothing runs and nothing was drawn for half a second."""
     script = """() => new Promise(resolve => {
         let timer
-        const watch = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, 500) })
-        const done = () => { watch.disconnect(); resolve() }
+        const runs = () => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== 'notRunning'
+        const later = () => { clearTimeout(timer); timer = setTimeout(done, 500) }
+        const watch = new MutationObserver(later)
+        const done = () => { if (runs()) return later(); watch.disconnect(); resolve() }
         watch.observe(document.querySelector('#stMain'), {subtree: true, childList: true, characterData: true})
-        timer = setTimeout(done, 500)
+        later()
     })"""
     page.evaluate(script)
 

@@ -45,8 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Failures(config), "failures")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests by what they need, which their fixtures tell: see `make quick`."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark tests by what they need, which their fixtures tell: see `make quick`. What is the same
+    wherever files last is shown once."""
+    same = [item for item in items if _is_repeated(item)]
+    config.hook.pytest_deselected(items=same)
+    items[:] = [item for item in items if not _is_repeated(item)]
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         chosen = getattr(getattr(item, "callspec", None), "params", {})
@@ -57,6 +61,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.postgres)
         if "real_data" in fixtures:
             item.add_marker(pytest.mark.corpora)
+
+
+def _is_repeated(item: pytest.Item) -> bool:
+    chosen = getattr(getattr(item, "callspec", None), "params", {})
+    where = chosen.get("kept", chosen.get("module_kept", KEPT[0]))
+    return where != KEPT[0] and item.get_closest_marker("any_store") is not None
 
 
 def pytest_collection_finish() -> None:

@@ -133,14 +133,20 @@ def _control(address: str, *words: str) -> None:
     subprocess.run([*command, *words], check=True, capture_output=True, user=owner(), cwd=folder)
 
 
-def fresh(address: str) -> str:
-    """The address of a new database on the server."""
+def fresh(address: str, like: str = "template1") -> str:
+    """The address of a new database on the server, with all that is in the one that it is `like`."""
     import psycopg
 
     name = f"t{os.urandom(6).hex()}"
     with psycopg.connect(f"postgresql:///postgres{address}", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {like}".encode())
     return f"postgresql:///{name}{address}"
+
+
+def copied(database: str) -> str:
+    """The address of a copy of a database, which nobody may have open."""
+    name, _, server = database.removeprefix("postgresql:///").partition("?")
+    return fresh(f"?{server}", like=name)
 
 
 def drop_fresh(address: str) -> None:

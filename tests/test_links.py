@@ -24,7 +24,7 @@ from leaf.shapes.parts import Part
 from leaf.store.database import now
 from leaf.store.links import MOST, hashed
 from leaf.store.model import Message
-from tests import postgres
+from tests.filled import Filled, at
 from tests.leaf_kit import CLAIMS, SALES, add, finished, opened
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -78,32 +78,41 @@ def person(who: str, name: str) -> dict[str, Any]:
     return {**CLAIMS, "sub": who, "name": name, "email": f"{who}@example.org"}
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
-def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
-    url = ""
-    if request.param == "postgres":
-        url = postgres.fresh(request.getfixturevalue("postgres_server"))
-    with (
-        MessagesServer(brain) as server,
-        opened(
-            tmp_path / "home",
-            api_key="k",
-            model_url=server.url,
-            database_url=url,
-            public_links=True,
-        ) as leaf,
-    ):
-        ann = leaf.session(leaf.sign_in(person("a", "Ann")).scope)
-        ann.team.invite("b@example.org")
-        ben = leaf.session(leaf.sign_in(person("b", "Ben")).scope)
-        cy = leaf.session(leaf.sign_in(person("c", "Cy")).scope)
-        chat = ann.chats.create()
-        asked = ann.messages.send(
-            chat.id, "Revenue by <b>region</b>?", [add(ann, "sales.csv", SALES).id]
-        )
-        answer = finished(ann, asked.id, 150)
-        assert answer.status == "completed", answer.error
-        yield Desk(leaf, ann, ben, cy, chat.id)
+@dataclass(frozen=True)
+class Asked:
+    """The chat, before anybody has a link to it."""
+
+    filled: Filled
+    model_url: str
+    chat_id: str
+
+
+@pytest.fixture(scope="module", params=["duckdb", "postgres"])
+def asked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Asked]:
+    filled = at(request, request.param, tmp_path_factory.mktemp("links"))
+    with MessagesServer(brain) as server:
+        with filled.first(api_key="k", model_url=server.url) as leaf:
+            ann = leaf.session(leaf.sign_in(person("a", "Ann")).scope)
+            ann.team.invite("b@example.org")
+            chat = ann.chats.create()
+            sales = add(ann, "sales.csv", SALES)
+            sent = ann.messages.send(chat.id, "Revenue by <b>region</b>?", [sales.id])
+            answer = finished(ann, sent.id, 150)
+            assert answer.status == "completed", answer.error
+        yield Asked(filled, server.url, chat.id)
+
+
+@pytest.fixture
+def desk(asked: Asked, tmp_path: Path) -> Iterator[Desk]:
+    given: dict[str, Any] = {"api_key": "k", "model_url": asked.model_url, "public_links": True}
+    with asked.filled.copied(tmp_path / "home", **given) as leaf:
+        people = [
+            leaf.session(leaf.sign_in(person(who, name)).scope)
+            for who, name in (("a", "Ann"), ("b", "Ben"), ("c", "Cy"))
+        ]
+        yield Desk(leaf, *people, asked.chat_id)
 
 
 def pinned(desk: Desk) -> str:

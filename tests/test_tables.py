@@ -218,6 +218,7 @@ def test_a_query_gives_rows_totals_and_the_tables_it_read(
     assert [t.name for t in result.tables] == ["q3_sales"]
 
 
+@pytest.mark.any_store
 @pytest.mark.parametrize(
     ("sql", "count"),
     [
@@ -237,6 +238,7 @@ def test_every_form_of_reading_works(tables: Tables, sales: ChatFile, sql: str, 
     assert tables.queries.query(SCOPE, CHAT, [sales], sql).total == count
 
 
+@pytest.mark.any_store
 @pytest.mark.parametrize(
     ("sql", "value"),
     [
@@ -272,6 +274,7 @@ def test_values_become_plain_json(tables: Tables, sales: ChatFile, sql: str, val
     assert tables.results.page(SCOPE, CHAT, result.result_id).rows == [[value]]
 
 
+@pytest.mark.any_store
 def test_long_cells_are_cut_and_counted(tables: Tables, sales: ChatFile) -> None:
     result = tables.queries.query(
         SCOPE, CHAT, [sales], "SELECT repeat('x', 600) AS long, 'short' AS short"
@@ -281,6 +284,7 @@ def test_long_cells_are_cut_and_counted(tables: Tables, sales: ChatFile) -> None
     assert result.clipped == 1
 
 
+@pytest.mark.any_store
 def test_repeated_column_names_are_numbered(tables: Tables, sales: ChatFile) -> None:
     assert tables.queries.query(SCOPE, CHAT, [sales], "SELECT 1 AS a, 2 AS a, 3 AS A").columns == [
         "a",
@@ -342,6 +346,7 @@ def test_a_result_is_exported_as_csv(tables: Tables, sales: ChatFile, tmp_path: 
     assert path.read_text() == "region,revenue\neast,5.0\nnorth,10.5\n"
 
 
+@pytest.mark.any_store
 def test_a_table_is_paged_and_sorted(tables: Tables, sales: ChatFile) -> None:
     (table,) = tables.of(SCOPE, [sales]).tables
     page = tables.pages.page(SCOPE, table, RowsWanted(limit=2, order_by="revenue", descending=True))
@@ -350,6 +355,7 @@ def test_a_table_is_paged_and_sorted(tables: Tables, sales: ChatFile) -> None:
         tables.pages.page(SCOPE, table, RowsWanted(order_by="revnue"))
 
 
+@pytest.mark.any_store
 def test_a_profile_says_what_each_column_holds(tables: Tables, sales: ChatFile) -> None:
     (table,) = tables.of(SCOPE, [sales]).tables
     profile = tables.profiles.describe(SCOPE, table)
@@ -365,6 +371,7 @@ def test_a_profile_says_what_each_column_holds(tables: Tables, sales: ChatFile) 
     assert (day.min, day.max) == ("2024-01-01", "2024-01-04")
 
 
+@pytest.mark.any_store
 def test_a_table_of_texts_without_a_row_is_profiled(tables: Tables, attach: Attach) -> None:
     (table,) = tables.of(SCOPE, [attach("empty.csv", "name,city,note\n")]).tables
     profile = tables.profiles.describe(SCOPE, table)
@@ -374,6 +381,7 @@ def test_a_table_of_texts_without_a_row_is_profiled(tables: Tables, attach: Atta
     ]  # fmt: skip
 
 
+@pytest.mark.any_store
 def test_a_table_of_many_hundred_columns_is_profiled_in_part(
     tables: Tables, attach: Attach
 ) -> None:
@@ -422,6 +430,7 @@ def test_quartiles_of_the_largest_tables_are_estimated_where_they_can_be(kind: s
 # --- errors of queries
 
 
+@pytest.mark.any_store
 @pytest.mark.parametrize(
     ("sql", "says"),
     [
@@ -501,6 +510,7 @@ READING = [
 ]
 
 
+@pytest.mark.any_store
 @pytest.mark.parametrize("sql", WRITING + READING)
 def test_sql_reads_the_tables_and_nothing_else(
     tables: Tables, sales: ChatFile, tmp_path: Path, sql: str
@@ -546,6 +556,7 @@ def test_the_process_holds_where_duckdb_would_let_sql_write(pool: Pool, tmp_path
     assert duckdb.sql(f"FROM '{data}'").fetchall() == [(42,)]
 
 
+@pytest.mark.any_store
 @pytest.mark.parametrize(
     "sql",
     [
@@ -562,6 +573,7 @@ def test_a_memory_bomb_ends_its_child_and_not_the_app(
     assert tables.queries.query(SCOPE, CHAT, [sales], "SELECT 1").rows == [[1]]
 
 
+@pytest.mark.any_store
 def test_an_endless_query_can_be_stopped(tables: Tables, sales: ChatFile) -> None:
     tables.of(SCOPE, [sales])
     stop = threading.Event()
@@ -579,6 +591,7 @@ def test_an_endless_query_can_be_stopped(tables: Tables, sales: ChatFile) -> Non
 # --- real files
 
 
+@pytest.mark.any_store
 @pytest.mark.parametrize("kind", ["csv", "excel"])
 def test_real_files_are_queried(
     tables: Tables, store: Store, attach: Attach, real_data: Path, kind: str
@@ -605,6 +618,7 @@ BEYOND = ("ä", "中", "ع", "📱", "e\u0301", "👩\u200d💻", "\u200fש", "�
 all."""
 
 
+@pytest.mark.any_store
 @pytest.mark.parametrize(
     "sql",
     [
@@ -622,6 +636,7 @@ def test_sql_may_hold_text_of_every_script(tables: Tables, sales: ChatFile, sql:
     assert tables.queries.query(SCOPE, CHAT, [sales], sql).total == 1
 
 
+@pytest.mark.any_store
 def test_letters_of_every_length_are_values_names_aliases_and_comments(
     tables: Tables, attach: Attach
 ) -> None:
@@ -663,11 +678,13 @@ def test_tokens_stand_where_they_are_in_the_text() -> None:
         )
 
 
+@pytest.mark.any_store
 def test_half_a_character_in_sql_is_told_in_words(tables: Tables, sales: ChatFile) -> None:
     with pytest.raises(QueryError, match="half of a character"):
         tables.queries.query(SCOPE, CHAT, [sales], "SELECT '\ud83d' FROM q3_sales")
 
 
+@pytest.mark.any_store
 def test_a_place_in_an_error_is_the_place_in_the_text(tables: Tables, sales: ChatFile) -> None:
     with pytest.raises(QueryError) as failure:
         tables.queries.query(SCOPE, CHAT, [sales], "SELECT '手机手机', region FRUM q3_sales")

@@ -47,7 +47,7 @@ FLV_HEADER = 13
 
 
 pytestmark = pytest.mark.timeout(600)
-"""An hour of sound is several children to start; on a busy machine that takes its time."""
+"""Forty minutes of sound are several children to start; on a busy machine that takes its time."""
 
 
 @pytest.fixture(scope="module")
@@ -295,19 +295,22 @@ def test_without_an_engine_the_sentence_says_how_to_turn_it_on(tmp_path: Path, p
         assert "LEAF_TRANSCRIBE_URL" in caught.value.hint
 
 
-def hours(count: int, tones: sounds.Tones) -> bytes:
-    """That many hours of MP3: a minute, again and again."""
+MINUTE: sounds.Tones = [(20.0, 0), (10.0, 500), (30.0, 0)]
+
+
+def minutes(count: int, tones: sounds.Tones = MINUTE) -> bytes:
+    """That many minutes of MP3: one, again and again."""
     import av
 
     out = io.BytesIO()
     with av.open(out, "w", format="mp3", options={"write_xing": "0", "id3v2_version": "0"}) as file:
         sounds._encode_sound(file, "libmp3lame", sounds.samples(tones), 24_000)
-    return out.getvalue() * (60 * count)
+    return out.getvalue() * count
 
 
 def test_a_three_hour_recording_is_transcribed_in_pieces(tmp_path: Path, pool: Pool) -> None:
     with TranscriptionServer() as server, resolver(tmp_path, pool, server) as it:
-        file = it.add("day.mp3", hours(3, [(20.0, 0), (10.0, 500), (30.0, 0)]))
+        file = it.add("day.mp3", minutes(180))
         assert file.outline["duration"] == pytest.approx(10_800, rel=0.01)
         said: list[str] = []
         window = it.read(file, "02:30:00-", on_progress=said.append)
@@ -320,7 +323,7 @@ def test_a_three_hour_recording_is_transcribed_in_pieces(tmp_path: Path, pool: P
 
 
 def test_a_kill_loses_one_piece_at_most(tmp_path: Path, pool: Pool) -> None:
-    source = written(tmp_path, "day.mp3", hours(1, [(20.0, 0), (10.0, 500), (30.0, 0)]))
+    source = written(tmp_path, "day.mp3", minutes(40))
     home = tmp_path / "home"
     program = """
 import sys
@@ -352,8 +355,8 @@ library.texts.read(scope, file)
             assert it.library.transcript(it.scope, file).seconds > 1_000
             it.read(file)
             pieces = len(server.requests)
-            assert it.now(file).outline["cues"] >= 58
-        assert 3_600 / 600 <= pieces <= 3_600 / 480 + 2
+            assert it.now(file).outline["cues"] >= 38
+        assert 2_400 / 600 <= pieces <= 2_400 / 480 + 2
 
 
 def test_a_transcript_that_was_asked_for_goes_on_after_a_restart_by_itself(tmp_path: Path) -> None:
@@ -361,11 +364,7 @@ def test_a_transcript_that_was_asked_for_goes_on_after_a_restart_by_itself(tmp_p
         settings: dict[str, Any] = {"sound": Sound(url=server.url, key=server.key)}
         with opened(tmp_path / "home", **settings) as leaf:
             scope = leaf.local_scope()
-            file = (
-                leaf.session(scope)
-                .files.add("hour.mp3", io.BytesIO(hours(1, [(20.0, 0), (10.0, 500), (30.0, 0)])))
-                .file
-            )
+            file = leaf.session(scope).files.add("talk.mp3", io.BytesIO(minutes(40))).file
             leaf.session(scope).transcripts.begin(file.id)
             until(lambda: leaf.session(scope).transcripts.of(file).seconds > 0)
             assert [job.kind for job in leaf.session(scope).jobs.list()] == ["transcript"]
@@ -379,7 +378,7 @@ def test_a_transcript_that_was_asked_for_goes_on_after_a_restart_by_itself(tmp_p
 
 def test_stop_ends_the_wait_and_what_is_done_is_kept(tmp_path: Path, pool: Pool) -> None:
     with TranscriptionServer() as server, resolver(tmp_path, pool, server) as it:
-        file = it.add("hour.mp3", hours(1, [(20.0, 0), (10.0, 500), (30.0, 0)]))
+        file = it.add("talk.mp3", minutes(40))
         stop = threading.Event()
 
         def say(text: str) -> None:
@@ -397,7 +396,7 @@ def test_stop_ends_the_wait_and_what_is_done_is_kept(tmp_path: Path, pool: Pool)
         before = len(server.requests)
         server.going.set()
         assert it.read(file).text
-        assert len(server.requests) - before <= 3_600 / 480 - 1 + 1
+        assert len(server.requests) - before <= 2_400 / 480 - 1 + 1
 
 
 def test_two_callers_share_one_transcription(tmp_path: Path, pool: Pool) -> None:
@@ -487,7 +486,7 @@ def test_a_caller_whose_patience_ends_gets_what_is_done(tmp_path: Path, pool: Po
         TranscriptionServer(delay=0.5) as server,
         resolver(tmp_path, pool, server, patience=0.5) as it,
     ):
-        file = it.add("hour.mp3", hours(1, [(20.0, 0), (10.0, 500), (30.0, 0)]))
+        file = it.add("talk.mp3", minutes(40))
         it.library.begin_transcript(it.scope, file)
         until(lambda: it.library.transcript(it.scope, file).seconds > 0, 120)
         server.going.clear()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime, RuntimeConfig
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -22,6 +23,7 @@ from streamlit.testing.v1 import AppTest
 from leaf.app import Leaf
 from leaf.store.changes import Change, Hub
 from leaf.ui import dialogs
+from leaf.ui.redraw import Address
 from leaf.ui.wake import Waker
 from tests.test_ui_pages import add, leaf, open_page  # noqa: F401
 
@@ -136,6 +138,34 @@ def test_a_sign_in_that_ends_draws_a_held_page() -> None:
     waker.hold("tab")
     waker.ring_at("tab", time.time())
     assert waker.drawn == ["tab"]
+
+
+class Session:
+    """Streamlit's of a tab, of which a part was drawn last, at an address that the browser had
+    before."""
+
+    _scriptrunner = None
+    _client_state = ClientState(query_string="", page_script_hash="before", page_name="kept")
+
+    def __init__(self) -> None:
+        self.asked: list[ClientState] = []
+
+    def request_rerun(self, state: ClientState) -> None:
+        self.asked.append(state)
+
+
+@pytest.mark.usefixtures("runtime")
+def test_news_draw_a_page_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    monkeypatch.setattr(Runtime, "get_app_session", lambda *_: session)
+    hub, waker = Hub(), Rings()
+    waker.follow(hub)
+    waker.wait("tab", "w", {"chats"}, hub.position, Address("chat=new", "now"))
+    hub.publish([Change("w", "chats")])
+    (asked,) = session.asked
+    assert (asked.query_string, asked.page_script_hash) == ("chat=new", "now")
+    assert asked.page_name == "kept"
+    assert session._client_state.query_string == ""
 
 
 def test_what_is_not_public_of_streamlit_is_there() -> None:

@@ -27,7 +27,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 PAGE = """
     import streamlit as st
-    from leaf.ui.redraw import CARRIED_OUT, redraw
+    from leaf.ui.redraw import CARRIED_OUT, keep_address, redraw
 
     state = st.session_state
     state.setdefault("log", []).append("page")
@@ -44,6 +44,9 @@ PAGE = """
             redraw()
         if state.pop("its own news", False):
             redraw("fragment")
+        if to := state.pop("go", ""):
+            st.query_params["chat"] = to
+            redraw()
 
     @st.fragment(key="first")
     def first():
@@ -70,6 +73,9 @@ PAGE = """
     said = st.chat_input("Ask", accept_file=True, key="ask")
     if said and not state[CARRIED_OUT]:
         state.log.append(said.text)
+    if begun := state.pop("begin", ""):
+        st.query_params["chat"] = begun
+    keep_address()
 """
 
 
@@ -85,13 +91,14 @@ class Tab:
         """Label of a widget -> its id."""
         self.run()
 
-    def run(self, **asked: Any) -> list[str]:
-        """What the script has logged since the last time."""
+    def run(self, query: str = "chat=abc", **asked: Any) -> list[str]:
+        """What the script has logged since the last time; `query` is that of the browser's
+        address."""
         runner = LocalScriptRunner(
             self.script, self.state, self.pages, fragment_storage=self.fragments
         )
         runner._requests = script_requests.ScriptRequests()  # it begins with one for the page
-        assert runner.request_rerun(RerunData(query_string="chat=abc", **asked))
+        assert runner.request_rerun(RerunData(query_string=query, **asked))
         runner.start()
         runner.join()
         for sent in runner.forward_msgs():
@@ -169,6 +176,25 @@ def test_a_message_that_was_asked_before_the_composer_is_drawn_is_asked_once(tab
     assert tab.press(said="How many?") == ["page", "asked: How many?", "looks", "page", "looks"]
 
 
+def test_news_of_a_part_lead_to_no_earlier_address(tab: Tab) -> None:
+    """The browser asks for a part while it does not know yet where the page has gone."""
+    tab.state["begin"] = "new"
+    tab.run(query="")
+    tab.state["news"] = True
+    looks = list(tab.fragments.resolve_target("looks"))
+    assert tab.run(query="", fragment_id_queue=looks) == ["looks", "page", "looks"]
+    assert tab.state["address"] == "new"
+    tab.run(query="")  # back, by the person's own doing
+    assert tab.state["address"] is None
+
+
+def test_a_part_may_give_the_page_another_address(tab: Tab) -> None:
+    tab.state["go"] = "other"
+    looks = list(tab.fragments.resolve_target("looks"))
+    tab.run(query="chat=abc", fragment_id_queue=looks)
+    assert tab.state["address"] == "other"
+
+
 def test_no_page_is_drawn_anew_in_another_way() -> None:
     """`st.rerun` would lose what was pressed."""
     house = Path(__file__).resolve().parents[1] / "leaf"
@@ -188,6 +214,12 @@ def test_what_is_not_public_of_streamlit_is_there() -> None:
     assert callable(SessionState._capture_replay_trigger_values)
     assert callable(WStates.get_serialized)
     assert SessionState()._new_widget_state.states == {}
+    with SafeSessionState(SessionState(), lambda: None).query_params() as query:
+        query.set_initial_query_params("chat=abc")
+        query.populate_from_query_string("chat=abc")
+        assert query._query_params == {"chat": "abc"}
+        assert query._initial_query_params == {"chat": ["abc"]}
+    assert callable(PagesManager.set_current_page_script_hash)
     assert SafeSessionState(SessionState(), lambda: None)._state is not None
     assert user_key_from_element_id("$$ID-0123-a-key") == "a-key"
     assert SharedRunState().widget_ids_this_run.snapshot() == frozenset()

@@ -1,7 +1,7 @@
 """Streamlit's page is served as it is, with two scripts more in its head. One hands Streamlit the look
-that this browser chose, before it reads it. The other has three parts: a page that cannot open its
-websocket says so instead of staying empty, one that loses it keeps what is typed meanwhile, and a
-list of choices stays open under a control that was half out of sight."""
+that this browser chose, before it reads it. The other has four parts: a page that cannot open its
+websocket says so instead of staying empty, one that loses it keeps what is typed meanwhile, a list of
+choices stays open under a control that was half out of sight, and Ctrl+K waits for the palette."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCRIPT, LOOK = "/_leaf/unconnected.js", "/_leaf/look.js"
 ASSETS = Path(__file__).resolve().parent / "assets"
 ASSET = ASSETS / "unconnected.js"
 LOST = ASSETS / "lost.js"
-LISTS = ASSETS / "lists.js"
+LISTS, EARLY = ASSETS / "lists.js", ASSETS / "early.js"
 CHOSEN_LOOK = ASSETS / "look_chosen.js"
 TAGS = f'<script src=".{LOOK}"></script><script src=".{SCRIPT}" defer></script></head>'.encode()
 """Relative as Streamlit's own, since a host may put a prefix of its own before ours. Streamlit's own
@@ -67,6 +67,7 @@ def _said_in(language: str) -> str:
         f"{{\n{PRELUDE}\nspeak({words})\n{first}}}\n"
         f"{{\n{PRELUDE}\nconst LANGUAGES = {all_words}\n{second}}}\n"
         f"{{\n{LISTS.read_text(encoding='utf-8')}}}\n"
+        f"{{\n{EARLY.read_text(encoding='utf-8')}}}\n"
     )
 
 

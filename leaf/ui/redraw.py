@@ -6,12 +6,17 @@ for the page, a press that comes after it in the row is forgotten, and so is a m
 where the script ends above the composer. Here they are handed on to the next drawing. What nobody
 hands on is a press that waits while the browser itself asks for the whole page, as with a second
 press elsewhere: Streamlit ends the run that it waits for.
+
+A part that asks for the page does not know where the page stands: its own request carries the address
+that the browser had when it was sent, which is the one before where the page was just given another.
+So the page is drawn where its newest whole drawing left it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Literal, NoReturn
 
 import streamlit as st
@@ -33,6 +38,29 @@ CARRIED_OUT = "carried-out"
 """Keys of widgets, in the state of the session, whose presses this drawing has carried out before it
 draws them."""
 
+_ADDRESS = "page-address"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a page stands: its query, and Streamlit's name of the page."""
+
+    query: str = ""
+    page: str = ""
+
+
+NOWHERE = Address()
+
+
+def keep_address() -> Address:
+    """At the end of a whole drawing: where the page stands from now on."""
+    context = get_script_run_ctx()
+    if context is None:
+        return NOWHERE
+    kept = Address(context.query_string, context.page_script_hash)
+    st.session_state[_ADDRESS] = kept
+    return kept
+
 
 def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
     """End this drawing and begin with the page again, or with the fragment that calls; where that is
@@ -43,6 +71,8 @@ def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
         leave.get()()
     elif context is not None and not context.fragment_ids_this_run:
         scope = "app"
+    if context is not None and scope == "app" and context.fragment_ids_this_run:
+        _stay(context)
     if context is not None and context.script_requests is not None:
         pressed = _not_come_to(context)
         if pressed.widgets:
@@ -60,6 +90,20 @@ def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
             )
     st.rerun(scope=scope)
     raise AssertionError("There is no script to run again.")
+
+
+def _stay(context: ScriptRunContext) -> None:
+    """Where the page stands, unless this part of it has just given it another address."""
+    kept = st.session_state.get(_ADDRESS)
+    with context.session_state.query_params() as now:
+        asked = now._initial_query_params  # noqa: SLF001
+        changed = {
+            name: [value] if isinstance(value, str) else list(value)
+            for name, value in now._query_params.items()  # noqa: SLF001
+        } != asked
+    if isinstance(kept, Address) and not changed:
+        context.query_string = kept.query
+        context.pages_manager.set_current_page_script_hash(kept.page)
 
 
 def _not_come_to(context: ScriptRunContext) -> WidgetStates:

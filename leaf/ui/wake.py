@@ -16,10 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from leaf.store.changes import EVERYWHERE, Change, Hub
+from leaf.ui.redraw import NOWHERE, Address
 
 if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
@@ -56,6 +58,8 @@ class _Tab:
     """Seconds since 1970 at which it is drawn again in any case."""
     woken_at: float = float("-inf")
     """`time.monotonic()` of the last time."""
+    address: Address = NOWHERE
+    """Where it stands."""
 
 
 class Waker:
@@ -85,15 +89,23 @@ class Waker:
                 page.waits = page.rung = False
         return self._hub.position if self._hub else 0
 
-    def wait(self, session_id: str, workspace_id: str, topics: Collection[str], since: int) -> None:
-        """The page is drawn, by what stood at the position `since`: draw it again when one of the
-        topics has changed."""
+    def wait(
+        self,
+        session_id: str,
+        workspace_id: str,
+        topics: Collection[str],
+        since: int,
+        address: Address = NOWHERE,
+    ) -> None:
+        """The page is drawn, by what stood at the position `since`: draw it again, at its address,
+        when one of the topics has changed."""
         if self._hub is None or not Runtime.exists():
             return
         with self._lock:
             self._forget_closed()
             page = self._pages.setdefault(session_id, _Tab())
             page.workspace_id, page.topics, page.waits = workspace_id, frozenset(topics), True
+            page.address = address
             late = page.rung or self._hub.newest(workspace_id, topics) > since
         if late:
             self.ring(session_id)
@@ -174,8 +186,9 @@ class Waker:
                 return
             page.waits = page.rung = False
             page.woken_at = time.monotonic()
+            address = page.address
         if session is not None:
-            session.request_rerun(session._client_state)  # noqa: SLF001
+            session.request_rerun(_at(session._client_state, address))  # noqa: SLF001
 
     def _forget_closed(self) -> None:
         runtime = Runtime.instance()
@@ -184,6 +197,16 @@ class Waker:
             for session_id, page in self._pages.items()
             if runtime.is_active_session(session_id)
         }
+
+
+def _at(last: ClientState, address: Address) -> ClientState:
+    """What the browser said last, for the address of the whole page: a request for a part of it may
+    have carried the one before (`redraw.py`)."""
+    state = ClientState()
+    state.CopyFrom(last)
+    if address != NOWHERE:
+        state.query_string, state.page_script_hash = address.query, address.page
+    return state
 
 
 def _under_way(session: AppSession) -> bool:

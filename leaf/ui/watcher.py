@@ -7,7 +7,7 @@ import streamlit as st
 
 from leaf.store.changes import LIVE
 from leaf.ui.dialogs import page_is_free
-from leaf.ui.redraw import redraw
+from leaf.ui.redraw import keep_address, redraw
 from leaf.ui.state import leaf, session, sign_in_ends, waker
 from leaf.ui.wake import session_id
 
@@ -47,7 +47,11 @@ def watch(page: str) -> None:
     needs is loaded behind it."""
     _look(page, st.session_state["drawn-from"])
     waker().wait(
-        session_id(), session().scope.workspace_id, _topics(page), st.session_state["drawn-from"]
+        session_id(),
+        session().scope.workspace_id,
+        _topics(page),
+        st.session_state["drawn-from"],
+        keep_address(),
     )
     if (ends := sign_in_ends()) is not None:
         waker().ring_at(session_id(), ends)

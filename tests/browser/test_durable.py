@@ -64,13 +64,14 @@ def test_reload_second_tab_and_a_look_elsewhere_leave_the_answer_whole(
     app: App, context: BrowserContext, page: Page
 ) -> None:
     begin(app.url, page)
+    address = page.url
     page.reload()
     expect(page.get_by_text("Paragraph 4 of")).to_be_visible()
-    other = context.new_page()
-    other.goto(page.url)
-    expect(other.get_by_text("Paragraph 4 of")).to_be_visible()
     page.get_by_role("link", name="Settings").click()
     expect(page.get_by_text(re.compile("1 answer is being written"))).to_be_visible()
+    other = context.new_page()
+    other.goto(address)
+    expect(other.get_by_text("Paragraph 4 of")).to_be_visible()
     page.locator(".st-key-chats").get_by_role("button", name="Something long").first.click()
     expect(page.get_by_text("Paragraph 5 of")).to_be_visible()
     for tab in (page, other):

@@ -194,6 +194,27 @@ def test_chats_and_files_are_found_and_opened(home: App, page: Page, sales: Path
     expect(page.locator(".st-key-preview").get_by_text("sales.csv").first).to_be_visible()
 
 
+def test_the_palette_opens_for_who_pressed_before_it_had_come(home: App, page: Page) -> None:
+    page.goto(home.url, wait_until="domcontentloaded")
+    assert page.locator(".leaf-palette-open").count() == 0
+    page.keyboard.press("Control+k")
+    page.keyboard.type("usagg")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Enter")
+    page.keyboard.type("e")
+    expect(palette(page)).to_be_visible()
+    expect(page.get_by_role("combobox", name="Search or run a command")).to_have_value("usage")
+    expect(options(page).first).to_contain_text("Usage")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/usage"))
+    page.reload(wait_until="domcontentloaded")
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Usage")).to_be_visible()
+    quiet(page)
+    expect(palette(page)).to_be_hidden()
+
+
 @pytest.mark.parametrize("start", ["/", "/files", "/settings"])
 def test_what_is_typed_in_the_palette_stays_while_the_page_below_it_becomes_another(
     home: App, page: Page, start: str

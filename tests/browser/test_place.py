@@ -41,10 +41,13 @@ def read(page: Page, number: str) -> Locator:
     """Scroll by the wheel until this question stands in the window; its bubble."""
     bubble = page.locator('[class*="st-key-bubble-"]', has_text=f"Question N{number}")
     page.mouse.move(page.viewport_size["width"] / 2, 400)  # type: ignore[index]
-    page.mouse.wheel(0, y_of(bubble) - 300)
-    wait_until(lambda: abs(y_of(bubble) - 300) < 5)
-    page.wait_for_timeout(500)  # the browser glides for a while after the wheel
-    return bubble
+    for _ in range(8):
+        page.mouse.wheel(0, y_of(bubble) - 300)
+        page.wait_for_timeout(600)  # the browser glides for a while after the wheel
+        if abs(y_of(bubble) - 300) < 5:
+            return bubble
+        quiet(page)  # what was still drawn has moved it
+    raise AssertionError(f"question {number} stands at {y_of(bubble)}")
 
 
 def y_of(element: Locator) -> float:
@@ -121,6 +124,7 @@ def test_a_link_to_a_message_and_a_new_answer_win_over_the_place_that_was_read(
     wait_until(lambda: 0 <= y_of(aim) <= 90)
     page.goto(f"{running.url}{chat}")
     expect(page.get_by_text("Question N0059").first).to_be_attached()
+    expect(finished(page)).not_to_have_count(0)
     quiet(page)
     count = finished(page).count()
     read(page, "0057")
@@ -195,6 +199,7 @@ def test_a_growing_answer_that_is_taken_out_of_the_page_says_no_error(
     page.goto(running.url)
     ask(page, "Something thorough")
     expect(page.get_by_text("Paragraph 3 of")).to_be_visible()
+    expect(page.locator('[class*="st-key-said-"]').first).to_be_attached()
     page.evaluate(
         """() => {
           document.querySelector('[class*="st-key-said-"]').remove()

@@ -58,7 +58,7 @@ class Palette {
     this.options = []
     this.only = ""
     this.build()
-    const heard = { keydown: (event) => this.pressed(event), "leaf-palette": (event) => this.open(event.detail?.only ?? "") }
+    const heard = { keydown: (event) => this.pressed(event), "leaf-palette": (event) => this.open(event.detail?.only, event.detail?.typed) }
     for (const [name, act] of Object.entries(heard)) window.addEventListener(name, act, true)
     this.dispose = () => {
       clearTimeout(this.waiting)
@@ -163,6 +163,7 @@ class Palette {
       event.stopImmediatePropagation()
     }
     if (event.isComposing) return
+    if (command && !this.dialog.open && !this.root.isConnected) return // early.js opens it once it is back
     if (command) {
       takes()
       return this.dialog.open ? this.close() : this.open()
@@ -205,11 +206,11 @@ class Palette {
 
   // Open and close
 
-  open(only = "") {
+  open(only = "", typed = "") {
     if (this.dialog.open || !this.root.isConnected) return // out of the page there is nothing to lie over
     this.shortcuts.close()
     this.only = only
-    this.field.value = ""
+    this.field.value = typed
     this.field.placeholder = only ? t("Search prompts") : t("Search or run a command")
     this.field.setAttribute("aria-label", this.field.placeholder)
     this.at = 0
@@ -369,6 +370,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     palette = new Palette(root, data.language)
   }
   palette.update(data, setTriggerValue)
+  window.dispatchEvent(new CustomEvent("leaf-palette-here"))
   const mine = palette
   // What Streamlit ends may be an earlier call for an element that stays, and that after a later call for it; and with another page
   // the palette comes again at once.
