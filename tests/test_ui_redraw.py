@@ -32,6 +32,7 @@ PAGE = """
     state = st.session_state
     state.setdefault("log", []).append("page")
     state.address = st.query_params.get("chat")
+    keep_address()
     state[CARRIED_OUT] = frozenset()
     if state.get("at once") and (sent := state.get("ask")):
         state.log.append(f"asked: {sent.text}")
@@ -67,6 +68,8 @@ PAGE = """
             redraw()
 
     looks()
+    if state.address == "door":
+        st.stop()
     first()
     itself()
     second()
@@ -186,6 +189,14 @@ def test_news_of_a_part_lead_to_no_earlier_address(tab: Tab) -> None:
     assert tab.state["address"] == "new"
     tab.run(query="")  # back, by the person's own doing
     assert tab.state["address"] is None
+
+
+def test_news_of_a_part_of_a_page_that_ended_early_lead_to_no_other(tab: Tab) -> None:
+    tab.run(query="chat=door")
+    tab.state["news"] = True
+    looks = list(tab.fragments.resolve_target("looks"))
+    assert tab.run(query="chat=door", fragment_id_queue=looks) == ["looks", "page", "looks"]
+    assert tab.state["address"] == "door"
 
 
 def test_a_part_may_give_the_page_another_address(tab: Tab) -> None:

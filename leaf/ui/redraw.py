@@ -53,7 +53,7 @@ NOWHERE = Address()
 
 
 def keep_address() -> Address:
-    """At the end of a whole drawing: where the page stands from now on."""
+    """In a whole drawing, when it begins and at its end: where the page stands from now on."""
     context = get_script_run_ctx()
     if context is None:
         return NOWHERE

@@ -20,6 +20,7 @@ from leaf.ui import (
     language,
     palette,
     preview,
+    redraw,
     sidebar,
     state,
     toasts,
@@ -72,6 +73,7 @@ project = st.Page(
 )
 places = [files, documents, board, drive, usage, settings]
 page = st.navigation([chat, project, *places, operations], position="hidden")
+redraw.keep_address()  # a page that ends early, as one that nobody may open, stands here, too
 
 active = st.query_params.get("chat", "") if page == chat else ""
 gate.admit(active)

@@ -210,6 +210,8 @@ def test_the_palette_opens_for_who_pressed_before_it_had_come(home: App, page: P
     page.reload(wait_until="domcontentloaded")
     page.keyboard.press("Control+k")
     page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Tab")
     expect(page.get_by_role("heading", name="Usage")).to_be_visible()
     quiet(page)
     expect(palette(page)).to_be_hidden()

@@ -7,19 +7,24 @@ let seen = false
 let ending = 0
 
 const isCommand = (event) => (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k"
+const isLetter = (event) =>
+  event.key.length === 1 && (event.getModifierState("AltGraph") || (!event.ctrlKey && !event.metaKey && !event.altKey))
 const isField = (target) => target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null
 
 const end = () => {
   clearTimeout(ending)
   window.removeEventListener("keydown", take, true)
+  window.removeEventListener("pointerdown", end, true)
   typed = null
 }
 
 const take = (event) => {
   if (event.isComposing || (!seen && isField(event.target))) return // a page such as that of signing in has no palette
-  if (isCommand(event) || event.key === "Escape") end()
+  const presses = (event.key === "Enter" || event.key === " ") && event.target.closest?.("button, a[href], summary")
+  if (event.key === "Tab" || presses) return end() // who goes on by other ways waits no more
+  if (isCommand(event) || event.key === "Escape") event.repeat || end()
   else if (event.key === "Backspace") typed = typed.slice(0, -1)
-  else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) typed += event.key
+  else if (isLetter(event)) typed += event.key
   else if (event.key !== "Enter") return
   event.preventDefault()
   event.stopImmediatePropagation()
@@ -32,6 +37,7 @@ window.addEventListener("keydown", (event) => {
   end()
   typed = ""
   window.addEventListener("keydown", take, true)
+  window.addEventListener("pointerdown", end, true)
   ending = setTimeout(end, PATIENCE)
 })
 

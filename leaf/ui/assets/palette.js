@@ -166,6 +166,7 @@ class Palette {
     if (command && !this.dialog.open && !this.root.isConnected) return // early.js opens it once it is back
     if (command) {
       takes()
+      if (event.repeat) return
       return this.dialog.open ? this.close() : this.open()
     }
     const over = this.dialog.open ? this.dialog : this.shortcuts.open ? this.shortcuts : null
@@ -174,7 +175,7 @@ class Palette {
       return over === this.dialog ? this.close() : over.close()
     }
     if (this.dialog.open) return this.move(event, takes)
-    const free = !over && !event.ctrlKey && !event.metaKey && !event.altKey && !typing(event.target)
+    const free = this.root.isConnected && !over && !event.ctrlKey && !event.metaKey && !event.altKey && !typing(event.target)
     if (free && event.key === "?" && !document.querySelector('[role="dialog"]')) {
       takes()
       this.shortcuts.showModal()
@@ -198,7 +199,8 @@ class Palette {
 
   // What is typed while Streamlit has the field out of the page goes into it all the same.
   write(event) {
-    if (event.key.length > 1 || event.ctrlKey || event.metaKey || event.altKey) return
+    const commands = (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph")
+    if (event.key.length > 1 || commands) return
     event.preventDefault()
     this.field.setRangeText(event.key, this.field.selectionStart, this.field.selectionEnd, "end")
     this.wrote()
