@@ -16,6 +16,7 @@ from leaf.store import Store, open_store, users
 from leaf.store.model import Scope
 from tests import postgres, s3_server
 from tests.fork_servers import ForkServers
+from tests.new_homes import NewHomes
 from tests.storage_kit import KEPT, kept_at
 
 if TYPE_CHECKING:
@@ -90,6 +91,23 @@ def share_fork_servers(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(children, "ForkServer", request.getfixturevalue("fork_servers").lend)
+        yield
+
+
+@pytest.fixture(scope="session")
+def new_homes(tmp_path_factory: pytest.TempPathFactory) -> NewHomes:
+    """Of this test process."""
+    return NewHomes(tmp_path_factory.mktemp("empty"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def copy_databases(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a new data folder of a module's tests holds was made already."""
+    if getattr(request.module, "OWN_DATABASES", False):
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        request.getfixturevalue("new_homes").begin(patch)
         yield
 
 
