@@ -79,6 +79,8 @@ def brain(body: Json) -> Turn:
             pieces=120,
             delay=0.15,
         )
+    if "in colour" in question:
+        return Turn.say(RICH + PROSE.split("Paragraph 9")[0], pieces=80, delay=0.12)
     if "figures" in question and turn % 3 == 0:
         return Turn.call(
             ("query_tables", {"sql": SQL}),
@@ -354,7 +356,7 @@ def test_it_has_the_look_of_the_page(
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     page.goto(running.url)
-    ask(page, "Tell me all slowly, in colour")
+    ask(page, "Tell me some, in colour")
     expect(growing(page).get_by_text("Paragraph 1 says")).to_be_visible()
     look = (
         "e => { const s = getComputedStyle(e); return [s.color, s.fontFamily, s.fontSize, "
