@@ -46,12 +46,16 @@ def add(session: Session, name: str, content: bytes) -> File:
 
 
 def finished(session: Session, message_id: str, seconds: float = 60.0) -> Message:
-    """The message once its run is over."""
-    deadline = time.monotonic() + seconds
-    while (message := session.messages.get(message_id)).status in ("pending", "streaming"):
+    """The message once its run is over. It is looked at when one of its workspace was written, and
+    now and then for what another process writes."""
+    changes, deadline = session.messages._house.store.db.changes, time.monotonic() + seconds
+    while True:
+        since = changes.position
+        message = session.messages.get(message_id)
+        if message.status not in ("pending", "streaming"):
+            return message
         assert time.monotonic() < deadline, f"still {message.status} after {seconds} s"
-        time.sleep(0.02)
-    return message
+        changes.wait(session.scope.workspace_id, since, 0.25, ["messages"])
 
 
 def text_of(message: Message) -> str:
