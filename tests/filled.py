@@ -1,15 +1,16 @@
 """A data folder and its database that are filled once for the tests of a file, each of which has a copy.
 
-made = at(request, "duckdb", folder)               # once, in a fixture of the module
-with made.first(…) as leaf: …
-with made.copied(tmp_path / "home", …) as leaf: …  # for each test
+with to_fill(request, folder, script) as made:         # once, in a fixture of the module
+    with made.first() as leaf: …
+    yield made
+with made.copied(tmp_path / "home", …) as leaf: …      # for each test
 """
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 from leaf.app import Leaf
 from tests import postgres
 from tests.leaf_kit import opened
+from tests.messages_server import MessagesServer
 
 
 @dataclass(frozen=True)
@@ -28,25 +30,31 @@ class Filled:
     home: Path
     database_url: str
     """Empty for DuckDB, which lies in the folder."""
+    model: MessagesServer
+    """Answers while the file's tests run."""
 
-    @contextmanager
-    def first(self, **settings: Any) -> Iterator[Leaf]:
+    def first(self, **settings: Any) -> AbstractContextManager[Leaf]:
         """The Leaf that fills it."""
-        with opened(self.home, database_url=self.database_url, **settings) as leaf:
-            yield leaf
+        return self._opened(self.home, self.database_url, settings)
 
-    @contextmanager
-    def copied(self, home: Path, **settings: Any) -> Iterator[Leaf]:
+    def copied(self, home: Path, **settings: Any) -> AbstractContextManager[Leaf]:
         """A Leaf over a copy of it."""
         shutil.copytree(self.home, home, symlinks=True)
         url = postgres.copied(self.database_url) if self.database_url else ""
-        with opened(home, database_url=url, **settings) as leaf:
-            yield leaf
+        return self._opened(home, url, settings)
+
+    def _opened(
+        self, home: Path, url: str, settings: dict[str, Any]
+    ) -> AbstractContextManager[Leaf]:
+        given = {"api_key": "k", "model_url": self.model.url, "database_url": url}
+        return opened(home, **given, **settings)
 
 
-def at(request: pytest.FixtureRequest, engine: str, home: Path) -> Filled:
-    """An empty one on DuckDB or PostgreSQL, to be filled."""
+@contextmanager
+def to_fill(request: pytest.FixtureRequest, home: Path, script: Any) -> Iterator[Filled]:
+    """An empty one, on DuckDB or PostgreSQL as the fixture's parameter says; `script` is the model's."""
     url = ""
-    if engine == "postgres":
+    if request.param == "postgres":
         url = postgres.fresh(request.getfixturevalue("postgres_server"))
-    return Filled(home, url)
+    with MessagesServer(script) as model:
+        yield Filled(home, url, model)

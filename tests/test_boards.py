@@ -26,9 +26,9 @@ from leaf.store import boards as store
 from leaf.store.boards import MOST_PINS, Pin, PinDraft
 from leaf.store.database import now
 from leaf.store.model import Message
-from tests.filled import Filled, at
+from tests.filled import Filled, to_fill
 from tests.leaf_kit import CLAIMS, SALES, add, finished
-from tests.messages_server import MessagesServer, Turn
+from tests.messages_server import Turn
 
 SQL = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region ORDER BY region"
 WIDE = "SELECT * FROM wide"
@@ -88,7 +88,6 @@ class Asked:
     """The chat, before anything of it is pinned."""
 
     filled: Filled
-    model_url: str
     chat_id: str
     answer_id: str
 
@@ -97,9 +96,8 @@ class Asked:
 def asked(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Asked]:
-    filled = at(request, request.param, tmp_path_factory.mktemp("boards"))
-    with MessagesServer(TURNS) as server:
-        with filled.first(api_key="k", model_url=server.url) as leaf:
+    with to_fill(request, tmp_path_factory.mktemp("boards"), TURNS) as filled:
+        with filled.first() as leaf:
             ann = leaf.session(leaf.sign_in(person("a", "Ann")).scope)
             ann.team.invite("b@example.org")
             chat = ann.chats.create()
@@ -109,12 +107,12 @@ def asked(
             sent = ann.messages.send(chat.id, "Revenue by region?", [file.id for file in files])
             answer = finished(ann, sent.id, 150)
             assert answer.status == "completed", answer.error
-        yield Asked(filled, server.url, chat.id, answer.id)
+        yield Asked(filled, chat.id, answer.id)
 
 
 @pytest.fixture
 def desk(asked: Asked, tmp_path: Path) -> Iterator[Desk]:
-    with asked.filled.copied(tmp_path / "home", api_key="k", model_url=asked.model_url) as leaf:
+    with asked.filled.copied(tmp_path / "home") as leaf:
         ann, ben = (
             leaf.session(leaf.sign_in(person(who, name)).scope)
             for who, name in (("a", "Ann"), ("b", "Ben"))

@@ -24,9 +24,9 @@ from leaf.shapes.parts import Part
 from leaf.store.database import now
 from leaf.store.links import MOST, hashed
 from leaf.store.model import Message
-from tests.filled import Filled, at
+from tests.filled import Filled, to_fill
 from tests.leaf_kit import CLAIMS, SALES, add, finished, opened
-from tests.messages_server import Json, MessagesServer, Turn
+from tests.messages_server import Json, Turn
 
 SQL = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region ORDER BY region"
 SPEC = {
@@ -83,7 +83,6 @@ class Asked:
     """The chat, before anybody has a link to it."""
 
     filled: Filled
-    model_url: str
     chat_id: str
 
 
@@ -91,9 +90,8 @@ class Asked:
 def asked(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Asked]:
-    filled = at(request, request.param, tmp_path_factory.mktemp("links"))
-    with MessagesServer(brain) as server:
-        with filled.first(api_key="k", model_url=server.url) as leaf:
+    with to_fill(request, tmp_path_factory.mktemp("links"), brain) as filled:
+        with filled.first() as leaf:
             ann = leaf.session(leaf.sign_in(person("a", "Ann")).scope)
             ann.team.invite("b@example.org")
             chat = ann.chats.create()
@@ -101,13 +99,12 @@ def asked(
             sent = ann.messages.send(chat.id, "Revenue by <b>region</b>?", [sales.id])
             answer = finished(ann, sent.id, 150)
             assert answer.status == "completed", answer.error
-        yield Asked(filled, server.url, chat.id)
+        yield Asked(filled, chat.id)
 
 
 @pytest.fixture
 def desk(asked: Asked, tmp_path: Path) -> Iterator[Desk]:
-    given: dict[str, Any] = {"api_key": "k", "model_url": asked.model_url, "public_links": True}
-    with asked.filled.copied(tmp_path / "home", **given) as leaf:
+    with asked.filled.copied(tmp_path / "home", public_links=True) as leaf:
         people = [
             leaf.session(leaf.sign_in(person(who, name)).scope)
             for who, name in (("a", "Ann"), ("b", "Ben"), ("c", "Cy"))

@@ -54,6 +54,7 @@ from leaf.store.space import Space
 from tests.removal_kit import purge_chat, purge_file
 
 T = TypeVar("T")
+OWN_DATABASES = True
 ROOT = Path(__file__).resolve().parents[1]
 
 

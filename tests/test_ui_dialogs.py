@@ -119,7 +119,7 @@ class Rings(Waker):
 def test_a_page_that_is_held_is_drawn_when_it_is_released_if_anything_changed() -> None:
     hub, waker = Hub(), Rings()
     waker.follow(hub)
-    waker.wait("tab", "w", {"files"}, hub.position)
+    waker.wait("tab", "w", {"files"}, hub.position, Address())
     waker.hold("tab")
     waker.release("tab")
     assert waker.drawn == []
@@ -134,7 +134,7 @@ def test_a_page_that_is_held_is_drawn_when_it_is_released_if_anything_changed() 
 def test_a_sign_in_that_ends_draws_a_held_page() -> None:
     hub, waker = Hub(), Rings()
     waker.follow(hub)
-    waker.wait("tab", "w", {"files"}, hub.position)
+    waker.wait("tab", "w", {"files"}, hub.position, Address())
     waker.hold("tab")
     waker.ring_at("tab", time.time())
     assert waker.drawn == ["tab"]

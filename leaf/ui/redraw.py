@@ -49,14 +49,11 @@ class Address:
     page: str = ""
 
 
-NOWHERE = Address()
-
-
 def keep_address() -> Address:
     """In a whole drawing, when it begins and at its end: where the page stands from now on."""
     context = get_script_run_ctx()
     if context is None:
-        return NOWHERE
+        return Address()
     kept = Address(context.query_string, context.page_script_hash)
     st.session_state[_ADDRESS] = kept
     return kept

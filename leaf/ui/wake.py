@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -21,7 +21,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from leaf.store.changes import EVERYWHERE, Change, Hub
-from leaf.ui.redraw import NOWHERE, Address
+from leaf.ui.redraw import Address
 
 if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
@@ -58,7 +58,7 @@ class _Tab:
     """Seconds since 1970 at which it is drawn again in any case."""
     woken_at: float = float("-inf")
     """`time.monotonic()` of the last time."""
-    address: Address = NOWHERE
+    address: Address = field(default_factory=Address)
     """Where it stands."""
 
 
@@ -95,7 +95,7 @@ class Waker:
         workspace_id: str,
         topics: Collection[str],
         since: int,
-        address: Address = NOWHERE,
+        address: Address,
     ) -> None:
         """The page is drawn, by what stood at the position `since`: draw it again, at its address,
         when one of the topics has changed."""
@@ -204,8 +204,7 @@ def _at(last: ClientState, address: Address) -> ClientState:
     have carried the one before (`redraw.py`)."""
     state = ClientState()
     state.CopyFrom(last)
-    if address != NOWHERE:
-        state.query_string, state.page_script_hash = address.query, address.page
+    state.query_string, state.page_script_hash = address.query, address.page
     return state
 
 
