@@ -104,6 +104,16 @@ def sign_out(page: Page) -> None:
     page.get_by_role("button", name="End session").click()
 
 
+def test_a_page_without_a_palette_takes_no_key_for_it(guarded: App, page: Page) -> None:
+    page.goto(guarded.url)
+    button = page.get_by_role("button", name=re.compile("Sign in")).first
+    expect(button).to_be_visible()
+    button.focus()
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("localhost"))
+
+
 def test_a_deep_link_meets_the_gate_and_is_followed_after_the_sign_in(
     guarded: App, page: Page
 ) -> None:
