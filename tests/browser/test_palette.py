@@ -53,6 +53,21 @@ def look_for(page: Page, words: str, name: str | re.Pattern[str]) -> None:
     expect(options(page).first).to_have_attribute("aria-selected", "true")
 
 
+def save(page: Page, prompt: str, name: str) -> None:
+    """Write a prompt where the focus is, and save it by the palette."""
+    page.keyboard.type(prompt)
+    open_palette(page)
+    look_for(page, "save what", "Save what is written as a prompt")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Save as prompt")
+    expect(dialog.get_by_label("Prompt", exact=True)).to_have_value(prompt)
+    dialog.get_by_label("Name").focus()
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("The prompt is saved.").first).to_be_visible()
+    expect(dialog).to_have_count(0)
+
+
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at what a process has loaded")
 def test_a_page_and_its_palette_load_no_pandas(home: App, page: Page) -> None:
     """It stands first: Python and tables of later tests may. Streamlit loads it, 70 MB, to see whether a
@@ -78,17 +93,7 @@ def test_a_chat_is_titled_by_the_model_after_its_first_answer(home: App, page: P
 def test_by_keyboard_alone_a_question_is_saved_found_and_asked_again(home: App, page: Page) -> None:
     page.goto(home.url)
     expect(composer(page)).to_be_focused()
-    page.keyboard.type("Revenue of {month} by region?")
-    open_palette(page)
-    look_for(page, "save what", "Save what is written as a prompt")
-    page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog", name="Save as prompt")
-    expect(dialog.get_by_label("Prompt", exact=True)).to_have_value("Revenue of {month} by region?")
-    dialog.get_by_label("Name").focus()
-    page.keyboard.type("Monthly revenue")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("The prompt is saved.").first).to_be_visible()
-    expect(dialog).to_have_count(0)
+    save(page, "Revenue of {month} by region?", "Monthly revenue")
 
     open_palette(page)
     look_for(page, "settings", "Settings")
@@ -114,6 +119,8 @@ def test_what_is_chosen_in_a_hurry_is_done_once(home: App, page: Page) -> None:
     """A choice is said again until it was heard: also when a later one was heard first."""
     page.goto(home.url)
     expect(composer(page)).to_be_focused()
+    save(page, "Revenue of {month} by product?", "Product revenue")
+    composer(page).fill("")
     page.keyboard.type("Hurry in {year}")
     open_palette(page)
     look_for(page, "save what", "Save what is written as a prompt")
@@ -123,9 +130,9 @@ def test_what_is_chosen_in_a_hurry_is_done_once(home: App, page: Page) -> None:
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     page.keyboard.press("Control+k")
-    look_for(page, "monthly", "Monthly revenue")
+    look_for(page, "product rev", "Product revenue")
     page.keyboard.press("Enter")
-    inserted = "Hurry in {year}\nRevenue of {month} by region?"
+    inserted = "Hurry in {year}\nRevenue of {month} by product?"
     expect(composer(page)).to_have_value(inserted)
     page.wait_for_timeout(3_500)  # twice the time after which a choice is said again
     assert composer(page).input_value() == inserted
