@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from leaf.agent.amounts import Sizes
 from leaf.agent.blocks import question_message, refuse_binary, text_block, tool_result
-from leaf.agent.context import repair, request_messages, system_prompt, user_message
+from leaf.agent.calibration import Calibration
+from leaf.agent.compaction_plan import WindowLimits
+from leaf.agent.context import repair, system_prompt, user_message
+from leaf.agent.window import Context
 from leaf.errors import InvalidInputError
 from leaf.store.model import Message
 from leaf.tools import registry
@@ -38,6 +42,14 @@ def user(*blocks: Json) -> Json:
 
 
 TURNS = (assistant(THINKING, USE), user(RESULT), assistant(THINKING, SAID))
+
+
+def request_messages(history: list[Message], *, model: str, profile: str) -> list[Json]:
+    """What the first request of an answer after this history holds."""
+    answer = Message("a9", "chat", "u9", "assistant", "streaming", [], [], model=model)
+    limits = WindowLimits.of(model, 200_000, 8_000, 1.0)
+    context = Context(answer, history, [], limits, Sizes(), Calibration(), profile)
+    return context.messages([], [], None)
 
 
 def test_raw_messages_go_out_byte_for_byte_as_they_were_kept() -> None:

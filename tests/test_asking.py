@@ -14,7 +14,7 @@ from leaf.app import Leaf
 from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError
 from leaf.sessions.preview import PreviewTarget
 from leaf.sessions.session import Session
-from leaf.store import chats, messages
+from leaf.store import chats, leases, messages
 from leaf.store.model import Scope
 from leaf.tables.paging import RowsWanted
 from tests.leaf_kit import SALES, add, finished, opened, text_of
@@ -186,7 +186,7 @@ def test_an_answer_that_a_killed_process_left_is_written_after_the_next_start(
             [{"type": "text", "text": "hello"}],
             model="keyless",
         ).answer
-        messages.update_status(db, scope, left.id, "streaming")
+        leases.claim(db, scope, left.id)
     with opened(tmp_path / "home") as leaf:
         leaf.launch()
         assert finished(leaf.session(scope), left.id).status == "completed"

@@ -18,7 +18,7 @@ from sqlalchemy.engine import Engine as DatabaseEngine
 from leaf.runs import board
 from leaf.runs.dispatch import DAMAGED
 from leaf.runs.engine import MOST_ATTEMPTS, _OneLook
-from leaf.store import messages
+from leaf.store import leases, messages
 from tests.messages_server import MessagesServer, Turn
 from tests.runs_kit import Desk, run_database, wait_until
 
@@ -115,7 +115,7 @@ def test_a_question_in_a_chat_that_another_process_answers_is_begun_when_that_on
         resolver.runs.launch()
         chat = resolver.chat()
         elsewhere = resolver.save("The first question", chat)
-        messages.update_status(resolver.db, resolver.scope, elsewhere.id, "streaming")
+        leases.claim(resolver.db, resolver.scope, elsewhere.id)
         asked = resolver.ask("The second question", chat)
         wait_until(lambda: bool(resolver.runs.board.busy_until))
         messages.finish(

@@ -14,7 +14,6 @@ from leaf.provenance.receipts.answer import (
     kept_receipts,
     of_answer,
     passages_behind,
-    used_calls,
 )
 from leaf.provenance.receipts.evidence import Evidence
 from leaf.provenance.receipts.figures import figures
@@ -574,7 +573,7 @@ def test_direction_is_marked_counted_and_exported(tmp_path: Path) -> None:
         )
         assert "[12.0 %](#leaf-against-m1.0)" in text
         assert "the results say it fell: 1,204 → 1,060" in session.messages.markdown(message.id)
-        assert used_calls(kept["receipts"]) == {
+        assert {r["call_id"] for r in kept["receipts"]} == {
             p["toolCallId"] for p in message.parts if p["type"] == "tool-query_tables"
         }
 

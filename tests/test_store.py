@@ -40,6 +40,8 @@ from leaf.store import (
     drive_files,
     files,
     integrations,
+    leases,
+    members,
     messages,
     oauth_states,
     open_store,
@@ -142,7 +144,7 @@ def open_store_at(settings: Settings, number: int) -> Store:
 def test_local_user_is_made_once_with_a_workspace(store: Store) -> None:
     scope = users.ensure_local_user(store.db)
     assert users.ensure_local_user(store.db) == scope
-    assert users.get_workspace(store.db, scope).name == "Workspace"
+    assert [w.name for w in members.memberships(store.db, scope)] == ["Workspace"]
     assert users.get_user(store.db, scope).created_at.tzinfo is UTC
 
 
@@ -321,8 +323,8 @@ def test_a_waiting_answer_is_stopped_once_and_by_its_own_workspace_alone(
 def test_answer_of_a_chat_put_away_meanwhile_is_kept(store: Store, scope: Scope) -> None:
     chat = chats.create(store.db, scope)
     answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
+    assert leases.claim(store.db, scope, answer.id) == "claimed"
     chats.delete(store.db, scope, chat.id)
-    messages.update_status(store.db, scope, answer.id, "streaming")
     messages.finish(
         store.db, scope, answer.id, parts=text("42"), raw=[], usage={}, status="completed"
     )
@@ -488,7 +490,7 @@ def test_unfinished_answers_of_everybody_are_found_at_boot(store: Store, scope: 
         answers.append(
             (owner, messages.add_exchange(store.db, owner, chat.id, text("?")).answer.id)
         )
-    messages.update_status(store.db, other, answers[1][1], "streaming")
+    assert leases.claim(store.db, other, answers[1][1]) == "claimed"
     messages.finish(store.db, scope, answers[2][1], parts=[], raw=[], usage={}, status="stopped")
     assert [(u.scope, u.message.id) for u in messages.unscoped_unfinished(store.db)] == answers[:2]
 
@@ -500,8 +502,7 @@ def test_twenty_threads_write_one_chat_and_nothing_is_lost(store: Store, scope: 
     def write(i: int) -> str:
         chat_files.attach(store.db, scope, chat.id, [ids[i]])
         exchange = messages.add_exchange(store.db, scope, chat.id, text(f"from thread {i}"))
-        for status in ("streaming", "streaming"):
-            messages.update_status(store.db, scope, exchange.answer.id, status)
+        leases.claim(store.db, scope, exchange.answer.id)
         messages.finish(
             store.db,
             scope,
@@ -852,7 +853,6 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
         lambda s: consents.ask(db, s, chat.id, "k", "?"),
         lambda s: consents.decide(db, s, chat.id, "k", "allowed"),
         lambda s: messages.newest_below(db, s, answer),
-        lambda s: messages.update_status(db, s, answer, "stopped"),
         lambda s: messages.finish(db, s, answer, parts=[], raw=[], usage={}, status="stopped"),
         lambda s: messages.set_feedback(db, s, answer, 1),
         lambda s: files.get(db, s, file.id, deleted=True),
@@ -869,7 +869,6 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
     ]
     member_only: list[Callable[[Scope], object]] = [
         lambda s: users.get_user(db, s),
-        lambda s: users.get_workspace(db, s),
         lambda s: chats.create(db, s),
         lambda s: files.add(db, s, new),
     ]

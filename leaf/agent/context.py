@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import cast
 
 from leaf.agent.blocks import question_message, tool_result
-from leaf.agent.compaction import entries_of, newest_compaction, render
 from leaf.files.line import attached_lines
 from leaf.shapes.raw import RawMessage
 from leaf.shapes.results import PictureSent
-from leaf.store.model import ChatFile, Message
+from leaf.store.model import ChatFile
 from leaf.tools.base import Picture
 
 _UNFINISHED = "Not finished: the run ended before this call gave a result."
@@ -52,13 +51,6 @@ def user_message(
         "\n".join([*lines, *more]),
         [cast("PictureSent", asdict(picture)) for picture in pictures],
         told,
-    )
-
-
-def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[RawMessage]:
-    """Messages of a request, oldest first, under the newest compaction of the branch."""
-    return repair(
-        render(entries_of(history), newest_compaction(history), model=model, profile=profile)
     )
 
 

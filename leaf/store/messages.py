@@ -216,16 +216,6 @@ def newest_below(db: Database, scope: Scope, message_id: str) -> str:
     return branches.tree(db, chat_of(db, scope, message_id)).newest_below(message_id)
 
 
-def update_status(db: Database, scope: Scope, message_id: str, status: Status) -> None:
-    """Say how far an answer is. Raises NotFoundError."""
-    with db.transaction(scope) as tx:
-        get_of_any_chat(tx, scope, message_id)
-        tx.execute(
-            "UPDATE messages SET status = :status, updated_at = :at WHERE id = :id",
-            {"status": status, "at": now(), "id": message_id},
-        )
-
-
 def finish(
     db: Database,
     scope: Scope,

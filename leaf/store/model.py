@@ -33,13 +33,6 @@ class User:
 
 
 @dataclass(frozen=True)
-class Workspace:
-    id: str
-    name: str
-    created_at: datetime
-
-
-@dataclass(frozen=True)
 class Identity:
     """Who a login provider says has signed in, checked."""
 

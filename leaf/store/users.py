@@ -6,7 +6,7 @@ from __future__ import annotations
 from leaf.errors import NotFoundError
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
-from leaf.store.model import Scope, User, Workspace
+from leaf.store.model import Scope, User
 
 LOCAL_EMAIL = "local"
 MEMBER = (
@@ -89,17 +89,6 @@ def get_user(db: Database, scope: Scope) -> User:
     if not rows:
         raise NotFoundError("No such user in this workspace.", "Sign in again.")
     return User(**rows[0])
-
-
-def get_workspace(db: Database, scope: Scope) -> Workspace:
-    """Raises NotFoundError if the user is not a member of it."""
-    rows = db.read(
-        f"SELECT id, name, created_at FROM workspaces WHERE id = :workspace AND {MEMBER}",
-        params(scope),
-    )
-    if not rows:
-        raise NotFoundError("No such workspace.", "Sign in again.")
-    return Workspace(**rows[0])
 
 
 def _find(tx: Transaction, email: str) -> Scope | None:

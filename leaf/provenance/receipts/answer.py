@@ -4,7 +4,7 @@ the form that is kept. Pure."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -130,21 +130,6 @@ def kept_receipts(parts: Sequence[Part]) -> Sequence[ReceiptKept]:
     figure."""
     found = [data["receipts"] for part in parts if (data := data_in(part, "receipts"))]
     return found[-1] if found else ()
-
-
-def used_calls(receipts: Iterable[ReceiptKept]) -> set[str]:
-    """Ids of the answer's own calls whose results its figures rest on."""
-    own = [
-        receipt
-        for receipt in receipts
-        if receipt["kind"] not in ("none", "asked") and not receipt.get("message_id")
-    ]
-    return {
-        call
-        for receipt in own
-        for call in (receipt.get("call_id"), receipt.get("other_call_id"))
-        if call
-    }
 
 
 def _calls(parts: Sequence[Part], message_id: str = "") -> Iterator[Evidence]:
