@@ -292,8 +292,11 @@ class MessagesServer(LoopbackServer):
         """Keep what was sent, with all that stood before it."""
         before = _plain({"system": body.get("system"), "tools": body.get("tools")})
         before += "".join(_plain(message) for message in body["messages"])
+        ids = [block.get("id") for block in blocks]
         with self._lock:
             for block in blocks:
+                if block.get("id") and ids.count(block["id"]) > 1:
+                    continue  # the real one gives no id twice, and what it would refuse is not known
                 if block.get("citations"):
                     self._cited.add(_plain(block))
                 if key := block.get("signature") or block.get("id"):
@@ -762,7 +765,7 @@ class _Handler(Handler):
             text = given["input"].get("__json__") or json.dumps(given["input"])
             whole = {
                 "type": "tool_use",
-                "id": given.get("id") or self.app.new_id("toolu"),
+                "id": given["id"] if "id" in given else self.app.new_id("toolu"),
                 "name": given["name"],
                 "input": given["input"],
             }

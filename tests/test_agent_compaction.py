@@ -26,7 +26,7 @@ from leaf.agent.compaction import (
 from leaf.agent.compaction_plan import Planner, WindowLimits
 from leaf.agent.loop import Agent
 from leaf.agent.models.claude import ClaudeModel
-from leaf.agent.steps import InlineSteps, S
+from leaf.agent.steps import InlineSteps, ModelStep, S, ToolStep, parse_step
 from leaf.agent.stubs import result_stub
 from leaf.readers.tokens import Rates
 from leaf.store.model import Message
@@ -248,6 +248,45 @@ def test_answer_that_folded_and_was_interrupted_goes_on_with_the_same_requests(
         d["fold"] for d in compactions([answered_as(whole, "a1")])
     ]
     assert done.text == whole.text
+
+
+def test_an_answer_that_takes_over_a_failed_one_sends_no_more_than_one_that_did_not_fail() -> None:
+    """What it takes over was compacted, and the compaction's marks name the failed answer."""
+    failing: list[int] = []
+
+    def fifteen(body: Json) -> Turn | Failure:
+        rounds = sum(m["role"] == "user" for m in body["messages"]) - 1
+        if rounds in failing:
+            return Failure(400, "invalid_request_error", "no")
+        call = Turn.call(("read_lines", {"file": "r", "first": rounds * 10 + 1}))
+        return call if rounds < 15 else Turn.say("Done.")
+
+    with MessagesServer(fifteen, window=WINDOW) as server:
+        whole = answer(small_agent(server), "Read it all", tool=reads(900), message_id="a2")
+        wanted = [without_ids(sent(request)) for request in server.requests]
+    with MessagesServer(fifteen, window=WINDOW) as server:
+        failing.append(12)
+        kept: dict[str, Json] = {}
+        failed = answer(small_agent(server), "Read it all", tool=reads(900), steps=KeptSteps(kept))
+        assert failed.outcome.status == "error"
+        assert compactions([answered_as(failed, "a1")])
+        failing.clear()
+        again = {
+            name: step.taken_over("a1", "a2").to_json()
+            for name, value in kept.items()
+            if isinstance(step := parse_step(name, value), ModelStep | ToolStep) and step.good
+        }
+        done = answer(
+            small_agent(server),
+            "Read it all",
+            tool=reads(900),
+            message_id="a2",
+            steps=KeptSteps(again),
+        )
+        assert [without_ids(sent(request)) for request in server.requests] == wanted
+    assert [data["fold"] for data in compactions([answered_as(done, "a2")])] == [
+        data["fold"] for data in compactions([answered_as(whole, "a2")])
+    ]
 
 
 def without_ids(text: str) -> str:

@@ -411,6 +411,52 @@ def test_call_ids_that_repeat_in_each_turn_are_told_apart() -> None:
     assert len({p["toolCallId"] for p in tool_parts(result)}) == 2
 
 
+def added(*numbers: int, call_id: str) -> Json:
+    return {
+        "type": "tool_use",
+        "id": call_id,
+        "name": "add_numbers",
+        "input": {"numbers": list(numbers)},
+    }
+
+
+@pytest.mark.parametrize("inputs", [((1, 2), (100,)), ((4,), (4,))], ids=["other", "same"])
+@pytest.mark.parametrize("call_id", ["call", ""])
+def test_calls_of_one_turn_with_one_id_each_have_their_own_result(
+    inputs: tuple[tuple[int, ...], ...], call_id: str
+) -> None:
+    calls = Turn(tuple(added(*numbers, call_id=call_id) for numbers in inputs))
+    result, server = ask([calls, Turn.say("Done.")])
+    sums = [f"sum={sum(numbers)}" for numbers in inputs]
+    assert [part["output"]["text"] for part in tool_parts(result)] == sums
+    ids = [part["toolCallId"] for part in tool_parts(result)]
+    assert len(set(ids)) == 2
+    assert all(ids)
+    assert [block["content"] for block in results_of(server)] == sums
+    assert [block["tool_use_id"] for block in results_of(server)] == ids
+
+
+def test_a_turn_that_says_tool_use_and_calls_none_ends_the_answer() -> None:
+    result, server = ask([Turn.say("That is all.", stop_reason="tool_use")])
+    assert (result.outcome.status, result.text) == ("completed", "That is all.")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("reason", ["end_turn", "stop_sequence"])
+def test_calls_of_a_turn_that_says_that_it_ended_are_run(reason: str) -> None:
+    result, _ = ask([Turn.call(ADD, stop_reason=reason), Turn.say("Six.")])
+    assert tool_parts(result)[0]["output"]["text"] == "sum=6"
+    assert result.text == "Six."
+
+
+@pytest.mark.parametrize("text", ['{"numbers":' + "[" * 50_000, '{"a":' * 700 + "1" + "}" * 700])
+def test_an_input_that_goes_too_deep_goes_back_to_the_model(text: str) -> None:
+    result, server = ask([Turn.call(("add_numbers", {"__json__": text})), Turn.say("Sorry.")])
+    assert result.outcome.status == "completed"
+    assert results_of(server)[0]["is_error"] is True
+    assert tool_parts(result)[0]["state"] == "output-error"
+
+
 def test_an_answer_of_a_model_whose_price_is_not_known_has_no_cost() -> None:
     result = answer(agent_for(CountingModel()), "Sum?", model="llama")
     assert result.outcome.status == "completed"

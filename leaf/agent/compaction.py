@@ -10,14 +10,15 @@ of it. docs/context.md says the rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import cast
 
 from leaf.agent.blocks import assistant_message
 from leaf.agent.instructions import is_instructions, newest_instructions
 from leaf.agent.stubs import picture_stub, result_stub
+from leaf.shapes.chunks import Chunk
 from leaf.shapes.part_values import data_in, is_tool
-from leaf.shapes.parts import FoldKept, Part
+from leaf.shapes.parts import FoldedPart, FoldKept, Part
 from leaf.shapes.raw import RawBlock, RawMessage
 from leaf.shapes.results import Output
 from leaf.store.model import Message
@@ -66,6 +67,20 @@ class Compaction:
         if not self.instructions:
             del kept["instructions"]
         return cast("FoldKept", kept)
+
+    def moved(self, answer: str, by: str) -> Compaction:
+        """The same for the answer `by`, which has taken over what `answer` had."""
+
+        def there(mark: BranchPosition) -> BranchPosition:
+            return replace(mark, message=by) if mark.message == answer else mark
+
+        return replace(
+            self,
+            made=there(self.made),
+            receipts=there(self.receipts),
+            short=there(self.short),
+            gone=there(self.gone),
+        )
 
     @staticmethod
     def from_json(data: FoldKept) -> Compaction:
@@ -127,6 +142,15 @@ def compaction_in(parts: Sequence[Part]) -> Compaction | None:
         if compacted := data_in(part, "folded"):
             return Compaction.from_json(compacted["fold"])
     return None
+
+
+def moved(c: Chunk, answer: str, by: str) -> Chunk:
+    """A chunk of `answer` as the answer `by` shows it, which has taken it over."""
+    if c["type"] != "data-folded":
+        return c
+    part = cast("FoldedPart", c)
+    compaction = Compaction.from_json(part["data"]["fold"]).moved(answer, by)
+    return {**part, "data": {**part["data"], "fold": compaction.to_json()}}
 
 
 def position(entries: Sequence[BranchEntry], mark: BranchPosition) -> int:

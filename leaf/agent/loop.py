@@ -26,6 +26,7 @@ from leaf.agent.draft import Draft, Emit
 from leaf.agent.endpoint import Endpoint
 from leaf.agent.ends import STOPPED, budget_text, closing, limit_reached, limit_text
 from leaf.agent.finishers import Ending, Finisher
+from leaf.agent.models.base import ENDED_WHOLE
 from leaf.agent.steps import ModelStep, StepRunner
 from leaf.agent.task import AnswerTask, Outcome
 from leaf.agent.turns import Turns
@@ -118,7 +119,7 @@ class _Answer:
                 draft.keep_shown_text(step.chunks)
                 return self.abort() if step.stopped else self.fail(step.error, number)
             turn = step.turn
-            if turn.stop_reason == "tool_use":
+            if step.calls and turn.stop_reason in ENDED_WHOLE:
                 within, stopped = self.calls.run(number, turn, step.calls)
                 draft.say(chunk("finish-step"))
                 if stopped:

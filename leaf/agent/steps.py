@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from leaf.agent.compaction import Compaction
+from leaf.agent.compaction import Compaction, moved
 from leaf.agent.models.base import ModelTurn, TokenUsage
 from leaf.errors import RunError
 from leaf.shapes.chunks import Chunk, Chunks, chunk, shown_chunk
@@ -52,11 +52,6 @@ class Step:
     def tokens(self) -> int:
         """Tokens of a model that it took."""
         return 0
-
-    @property
-    def reused(self) -> Self:
-        """The same, taken over from another answer, which has paid for it."""
-        return self
 
     def to_json(self) -> KeptValue:
         return {"version": VERSION, **{one.name: getattr(self, one.name) for one in fields(self)}}
@@ -150,9 +145,16 @@ class ModelStep(Step):
         stopped."""
         return not self.stopped and self.turn is not None
 
-    @property
-    def reused(self) -> Self:
-        return replace(self, usage=TokenUsage(), money=0.0, seconds=0.0)
+    def taken_over(self, answer: str, by: str) -> Self:
+        """The same in the answer `by`; `answer` has paid for it."""
+        return replace(
+            self,
+            compaction=self.compaction and self.compaction.moved(answer, by),
+            chunks=tuple(moved(c, answer, by) for c in self.chunks),
+            usage=TokenUsage(),
+            money=0.0,
+            seconds=0.0,
+        )
 
     def to_json(self) -> KeptValue:
         kept = super().to_json() | {
@@ -211,8 +213,8 @@ class ToolStep(Step):
         """Whether an answer can go on from it."""
         return not self.stopped
 
-    @property
-    def reused(self) -> Self:
+    def taken_over(self, _answer: str, _by: str) -> Self:
+        """The same in another answer; this one has paid for it."""
         return replace(self, usage=TokenUsage() if self.usage else None, money=0.0, seconds=0.0)
 
     def to_json(self) -> KeptValue:

@@ -424,7 +424,7 @@ class Runs:
         steps = self._good_steps(before)
         if steps:
             cells.adopt(self._db, before, message.id)
-        return steps
+        return {name: step.taken_over(before, message.id) for name, step in steps.items()}
 
     def _good_steps(self, message_id: str) -> dict[str, ModelStep | ToolStep]:
         found: dict[str, ModelStep | ToolStep] = {}

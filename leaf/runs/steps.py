@@ -219,7 +219,7 @@ class DurableSteps:
         try:
             with self._stream.step(name, self._attempt):
                 if isinstance(earlier, shape):
-                    step = earlier.reused
+                    step = earlier
                     self._show_again(step, streamed=True)
                 else:
                     step = function()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from pydantic import BaseModel, Field, model_validator
 
 from leaf.errors import InvalidInputError
+from leaf.shapes import json_text
 from leaf.shapes.results import ChartShown, ToldResult
 from leaf.tables import charts
 from leaf.tables.paging import ResultPage, RowsWanted
@@ -33,7 +33,7 @@ class MakeChartInput(BaseModel):
     def parse_spec(cls, given: Any) -> Any:
         """Some models send the spec as JSON text."""
         if isinstance(given, dict) and isinstance(given.get("spec"), str):
-            return {**given, "spec": json.loads(given["spec"])}
+            return {**given, "spec": json_text.read(given["spec"])}
         return given
 
     @model_validator(mode="after")

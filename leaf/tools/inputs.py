@@ -7,7 +7,6 @@ name. The schemas that are sent name none of the other spellings.
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from leaf.errors import InvalidInputError
 from leaf.readers.binary import encoded_in
+from leaf.shapes import json_text
 from leaf.shapes.raw import ToolInput, ToolSchema
 from leaf.tools.base import Tool
 
@@ -129,7 +129,7 @@ def accepted(tool: Tool, given: str | ToolInput) -> ToolInput:
     """
     if isinstance(given, str):
         try:
-            given = json.loads(given)
+            given = json_text.read(given)
         except ValueError as e:
             raise InvalidInputError(
                 f"The input of {tool.name} is not valid JSON: {e}.", "Send one JSON object."
@@ -210,7 +210,7 @@ def _of_kind(kind: Any, value: Any) -> Any:
         return value
     if get_origin(kind) is list:
         try:
-            found = json.loads(value)
+            found = json_text.read(value)
         except ValueError:
             found = None
         return found if isinstance(found, list) else [value]

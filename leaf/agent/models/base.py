@@ -106,6 +106,11 @@ class ModelRequest:
     model reads the messages."""
 
 
+ENDED_WHOLE = frozenset({"tool_use", "end_turn", "stop_sequence"})
+"""Stop reasons of a turn that is complete. Whether its calls are to be run says that it has some: servers
+that speak for another's model give one reason for the other."""
+
+
 @dataclass(frozen=True)
 class ModelTurn:
     """What a model said in one call."""

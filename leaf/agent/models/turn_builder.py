@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from itertools import chain, count
 from typing import Any
 
 from leaf.agent.models.base import Emit, ModelEvent, ModelTurn, TokenUsage, TurnCutError
+from leaf.shapes import json_text
 from leaf.shapes.raw import RawBlock, RawEvent
 
 
@@ -70,6 +71,8 @@ class TurnBuilder:
 
     def _start(self, index: int, given: RawEvent) -> None:
         block = {key: value for key, value in given.items() if value is not None}
+        if block["type"] == "tool_use":
+            block["id"] = self._own_id(str(block.get("id", "")))
         self._blocks[index] = block
         if block["type"] == "tool_use":
             self._inputs[index] = []
@@ -80,6 +83,13 @@ class TurnBuilder:
                 self._emit(ModelEvent("citation", index=index, citation=citation))
             if block.get(kind[1]):
                 self._say(index, "delta", delta=block[kind[1]])
+
+    def _own_id(self, given: str) -> str:
+        """The id of a call, made its own where a server gives several calls of a turn one id, or
+        none: by it each result finds its call."""
+        taken = {block.get("id") for block in self._blocks.values()}
+        others = (f"{given or 'call'}-{number}" for number in count(1 if not given else 2))
+        return next(own for own in chain([given], others) if own and own not in taken)
 
     def _delta(self, index: int, delta: RawEvent) -> None:
         block = self._blocks[index]
@@ -106,7 +116,7 @@ class TurnBuilder:
         text = "".join(self._inputs.get(index, ()))
         if text:
             try:
-                block["input"] = json.loads(text)
+                block["input"] = json_text.read(text)
             except ValueError:
                 block["input"] = None
         if block["type"] == "tool_use" and not isinstance(block.get("input"), dict):

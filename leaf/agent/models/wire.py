@@ -13,6 +13,7 @@ from itertools import chain
 
 import orjson
 
+from leaf.shapes import json_text
 from leaf.shapes.raw import RawBlock, RawEvent, RawMessage
 
 _BOM = b"\xef\xbb\xbf"
@@ -133,7 +134,7 @@ def _object(text: str | bytes) -> RawEvent:
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:  # half of a pair of surrogates, NaN: what other servers send
-        found = json.loads(text)
+        found = json_text.read(text)
     if not isinstance(found, dict):
         raise NotMessagesError
     return found
