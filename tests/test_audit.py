@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from leaf.agent.connections import ModelDraft
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError, SignInError
 from leaf.exports.audit import audit_csv
@@ -38,7 +39,8 @@ def told(session: Session, **wanted: str) -> list[tuple[str, str, str]]:
 def test_whatever_is_done_is_written_down_and_nothing_of_what_it_was_about(
     settings: Settings, tmp_path: Path
 ) -> None:
-    with opened(settings.home, database_url=settings.database_url) as leaf:
+    allowed = {"own_models": "on"}
+    with opened(settings.home, database_url=settings.database_url, **allowed) as leaf:
         visit = leaf.sign_in(claims("Ann Example"))
         ann = leaf.session(visit.scope)
         ann.team.invite("bob@example.org")
@@ -62,9 +64,13 @@ def test_whatever_is_done_is_written_down_and_nothing_of_what_it_was_about(
         ann.usage.set_budget("workspace", Allowance(day_tokens=1))
         ann.team.rename(SECRET)
         db = leaf._house.store.db
-        integrations.put(db, ann.scope, "google", f"{SECRET}@example.org", SECRET, {})
-        integrations.delete(db, ann.scope, "google")
-        integrations.delete(db, ann.scope, "google")
+        integrations.put(db, ann.scope, "google-drive", f"{SECRET}@example.org", SECRET, {})
+        integrations.delete(db, ann.scope, "google-drive")
+        integrations.delete(db, ann.scope, "google-drive")
+        server = ModelDraft(key=f"sk-{SECRET}", model="claude-sonnet-5-5")
+        ann.models.save(server)
+        for _ in range(2):
+            ann.models.remove()
         ann.team.set_role(bob.scope.user_id, "owner")
         ann.chats.purge(chat.id)
         ann.files.purge(file.id)
@@ -89,6 +95,8 @@ def test_whatever_is_done_is_written_down_and_nothing_of_what_it_was_about(
             ("workspace renamed", "ann"),
             ("Drive connected", "ann"),
             ("Drive disconnected", "ann"),
+            ("model connected", "ann"),
+            ("model disconnected", "ann"),
             ("made owner", "ann"),
             ("chat deleted", "ann"),
             ("chat deleted for good", "ann"),

@@ -8,22 +8,26 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from leaf.app import Leaf
 from leaf.errors import NotFoundError, RunError
 from leaf.jobs.places import Place, Places
+from leaf.jobs.work import Watch
 from leaf.sessions.session import Session
 from leaf.store import Store, jobs
 from leaf.store.jobs import Job, State, outcome_line, progress_line
 from leaf.store.model import Scope
 from tests.drive_kit import leaf_beside
 from tests.drive_server import ANA, FOLDER, DriveServer
-from tests.leaf_kit import opened
+from tests.leaf_kit import add, opened
 
 ADD = """
 import sys, threading
@@ -248,6 +252,113 @@ def test_a_stopped_job_keeps_what_came_and_goes_on_when_asked(tmp_path: Path) ->
         session.jobs.forget(job.id)
         assert session.jobs.list() == []
         assert len(session.files.list()) == 1
+
+
+class Held:
+    """The work of files, that begins at once and does not end before it may."""
+
+    def __init__(self, leaf: Leaf) -> None:
+        self._works = leaf._house.jobs._works
+        self._work = self._works["files"]
+        self.ends = threading.Event()
+        self.began: list[str] = []
+        leaf._house.jobs._works = {**self._works, "files": self}
+
+    def __call__(self, scope: Scope, job: Job, watch: Watch) -> None:
+        self.began.append(job.id)
+        try:
+            self._work(scope, job, watch)
+        finally:
+            self.ends.wait(60)
+
+
+def test_a_job_that_goes_on_while_it_still_ends_is_gone_on_with(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        held = Held(leaf)
+        session = leaf.session(leaf.local_scope())
+        job = session.jobs.announce([("a.csv", 8), ("b.csv", 8)])
+        session.jobs.expect(job.id, 0)
+        session.jobs.receive(job.id, 0, BytesIO(b"a,b\n1,2\n"))
+        session.jobs.fail(job.id, 1, "The line was cut.")
+        while not held.began or session.jobs.get(job.id).done < 2:
+            session.jobs.wait(job.id, 0.1)
+        assert session.jobs.stop(job.id).state == "stopped"
+        session.jobs.expect(job.id, 1)
+        session.jobs.receive(job.id, 1, BytesIO(b"a,b\n3,4\n"))
+        assert held.began == [job.id]
+        held.ends.set()
+        assert session.jobs.wait(job.id, 60).state == "done"
+        assert sorted(file.name for file in session.files.list()) == ["a.csv", "b.csv"]
+
+
+def test_a_job_that_goes_on_in_two_tabs_is_worked_on_once(tmp_path: Path) -> None:
+    paths = made(tmp_path / "given", 20)
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        job = session.jobs.begin(20)
+        session.jobs.take_paths(job.id, paths)
+        session.jobs.stop(job.id)
+        while leaf._house.jobs._live:
+            time.sleep(0.02)
+        held = Held(leaf)
+        tabs = [threading.Thread(target=session.jobs.go_on, args=(job.id,)) for _ in range(4)]
+        for tab in tabs:
+            tab.start()
+        for tab in tabs:
+            tab.join()
+        while session.jobs.get(job.id).done < 20:
+            session.jobs.wait(job.id, 0.1)
+        assert held.began == [job.id]
+        assert {item.state for item in session.jobs.outcomes(job.id)} == {"added"}
+        held.ends.set()
+        assert session.jobs.wait(job.id, 60).state == "done"
+        session.jobs.go_on(job.id)
+        assert session.jobs.get(job.id).state == "done"
+        assert held.began == [job.id]
+
+
+def test_a_job_is_gone_on_with_also_where_the_clock_was_set_back(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        job = session.jobs.announce([("a.csv", 8)])
+        later = datetime.now(UTC) + timedelta(hours=2)
+    with opened(tmp_path / "home") as leaf:
+        with leaf._house.store.db.transaction(leaf.local_scope()) as tx:
+            given = {"at": later, "id": job.id}
+            tx.execute("UPDATE jobs SET beat_at = :at WHERE id = :id", given)
+        leaf._house.jobs.launch()
+        assert leaf.session(leaf.local_scope()).jobs.wait(job.id, 60).state == "done"
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"a,b\n9,9\n"], ids=["new", "known"])
+def test_a_file_that_is_cancelled_while_it_is_looked_at_does_not_come(
+    tmp_path: Path, content: bytes
+) -> None:
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        known = add(session, "wanted not.csv", b"a,b\n9,9\n")
+        chat = session.chats.create()
+        looked_at, may_end = threading.Event(), threading.Event()
+        arrivals = leaf._house.library._arrivals
+        look = arrivals._look
+
+        def waits(*given: Any, **more: Any) -> Any:
+            looked_at.set()
+            may_end.wait(60)
+            return look(*given, **more)
+
+        arrivals._look = waits  # type: ignore[method-assign]
+        job = session.jobs.announce([("wanted not.csv", 8), ("wanted.csv", 8)], target=chat.id)
+        for position, sent in enumerate((content, b"a,b\n3,4\n")):
+            session.jobs.expect(job.id, position)
+            session.jobs.receive(job.id, position, BytesIO(sent))
+            looked_at.wait(60)
+        session.jobs.cancel(job.id, 0)
+        may_end.set()
+        assert session.jobs.wait(job.id, 60).state == "done"
+        assert [p.item.state for p in session.jobs.shown(job.id)] == ["cancelled", "added"]
+        assert [one.file.name for one in session.attached.list(chat.id)] == ["wanted.csv"]
+        assert {file.name for file in session.files.list()} == {known.name, "wanted.csv"}
 
 
 def test_a_job_is_seen_by_whoever_began_it_alone(tmp_path: Path) -> None:

@@ -1278,14 +1278,14 @@ def python(code: str, **names: str) -> subprocess.CompletedProcess[str]:
 def test_what_is_kept_of_drive_is_kept_alike_on_both_databases(store: Store, scope: Scope) -> None:
     stranger = users.ensure_user(store.db, "eve@example.com", "Eve")
     for secret in ("first", "second"):
-        integrations.put(store.db, scope, "drive", "ana@example.com", secret, {"a": [1]})
-    kept = integrations.get(store.db, scope, "drive")
+        integrations.put(store.db, scope, "google-drive", "ana@example.com", secret, {"a": [1]})
+    kept = integrations.get(store.db, scope, "google-drive")
     assert kept is not None
     assert (kept.secret, kept.state) == ("second", {"a": [1]})
     integrations.set_secret(store.db, stranger, kept.id, "stolen")
     integrations.set_state(store.db, stranger, kept.id, {})
-    integrations.delete(store.db, stranger, "drive")
-    assert integrations.get(store.db, scope, "drive") == kept
+    integrations.delete(store.db, stranger, "google-drive")
+    assert integrations.get(store.db, scope, "google-drive") == kept
     oauth_states.add(store.db, scope, "drive", "s", "v", timedelta(minutes=10))
     assert oauth_states.take(store.db, stranger, "drive", "s") is None
     assert [oauth_states.take(store.db, scope, "drive", "s") for _ in range(2)] == ["v", None]

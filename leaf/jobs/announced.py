@@ -18,7 +18,6 @@ from leaf.store.objects.base import in_megabytes
 
 NOT_HERE = "It did not get here whole: the page was closed or the connection lost. Add it again."
 CLOSED = "It was not here whole when Leaf was closed. Try again, or add it again."
-ANY: tuple[ItemState, ...] = ("coming", "waiting", "failed", "unreadable", "added", "known")
 
 Reopen = Callable[[Scope, str, State], None]
 """Has a job go on in a state, whether it is over or not."""
@@ -110,10 +109,14 @@ class AnnouncedFiles:
     def cancel(self, scope: Scope, job_id: str, position: int) -> JobItem:
         """Do without a file; the item as it was, which may be in the library already. Raises
         NotFoundError."""
-        item = announced.item(self._db, scope, job_id, position)
-        announced.turn(self._db, scope, job_id, ANY, "cancelled", "", position)
-        self._forget(job_id, position)
-        return item
+        while True:
+            item = announced.item(self._db, scope, job_id, position)
+            # What it is in the end says what is to be taken back: it may be entered just now.
+            if item.state == "cancelled" or announced.turn(
+                self._db, scope, job_id, (item.state,), "cancelled", "", position
+            ):
+                self._forget(job_id, position)
+                return item
 
     def cancel_all(self, scope: Scope, job_id: str) -> Job:
         """Do without all that are not there yet. Raises NotFoundError."""

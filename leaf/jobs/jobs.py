@@ -59,8 +59,6 @@ class _Live:
     changed: threading.Condition
     stop: threading.Event = field(default_factory=threading.Event)
     resumed: bool = False
-    ended: bool = False
-    """Stopped by a person, not by the end of the process."""
     count: int = 0
     """Files looked at, those that were done at the beginning included."""
     note: str = ""
@@ -149,7 +147,7 @@ class JobService:
                 return
             self._launched = True
         jobs.unscoped_prune(self._store.db, RETENTION)
-        older_than = ABANDONED if self._shared else timedelta()
+        older_than = ABANDONED if self._shared else None
         self._go_on_with(jobs.unscoped_claim(self._store.db, self._holder, older_than))
         self.adopt()
 
@@ -264,16 +262,16 @@ class JobService:
         jobs.end(self._store.db, job_id, "stopped")
         with self._changed:
             if live := self._live.get(job_id):
-                live.ended = True
                 live.end()
             self._changed.notify_all()
         return self.get(scope, job_id)
 
     def go_on(self, scope: Scope, job_id: str) -> Job:
-        """Take up again what a stopped or failed job has left. Raises NotFoundError."""
-        job = jobs.go_on(self._store.db, scope, job_id, self._holder)
-        self._start(scope, job)
-        return job
+        """Take up again what a stopped or failed job has left; another one is left as it is. Raises
+        NotFoundError."""
+        if jobs.go_on(self._store.db, scope, job_id, self._holder):
+            self._start(scope, jobs.get(self._store.db, scope, job_id), resumed=True)
+        return self.get(scope, job_id)
 
     def forget(self, scope: Scope, job_id: str) -> None:
         """Put away a job that is over. Raises NotFoundError."""
@@ -316,13 +314,16 @@ class JobService:
         ]
 
     def _reopen(self, scope: Scope, job_id: str, state: State) -> None:
-        """Go on with a job, unless its thread does so by itself."""
-        job = announced.reopen(self._store.db, scope, job_id, state, self._holder)
-        with self._changed:
-            if job_id in self._live:
-                self._changed.notify_all()
-                return
-        self._start(scope, job)
+        """Go on with a job, unless its thread, or another process, does so by itself."""
+        announced.reopen(self._store.db, scope, job_id, state, self._holder)
+        self._start_own(scope, job_id)
+
+    def _start_own(self, scope: Scope, job_id: str) -> None:
+        """Have a thread for a job that this process has, if it is under way."""
+        # A process may get its id among the others just now.
+        names = {self._nameless, self._holder}
+        if any(job_id in jobs.unscoped_held(self._store.db, name) for name in names):
+            self._start(scope, jobs.get(self._store.db, scope, job_id), resumed=True)
 
     def _resume(self, scope: Scope, job_id: str) -> None:
         """Go on with a job that another process left: files that had not arrived by then do not
@@ -343,6 +344,8 @@ class JobService:
         self._start(scope, job, resumed=True)
 
     def _start(self, scope: Scope, job: Job, *, resumed: bool = False) -> None:
+        """A thread for a job. One that has a thread, which may be about to end, keeps it: when it ends
+        it looks whether there is more to do."""
         live = _Live(scope, job, self._changed, resumed=resumed, count=job.done)
         live.place = Place(self._places, scope.user_id)
         live.more = lambda: self._more(live)
@@ -352,6 +355,9 @@ class JobService:
         with self._changed:
             if self._closed:
                 raise RunError("Leaf is shutting down.", "Try again when it is back.")
+            if job.id in self._live:
+                self._changed.notify_all()
+                return
             self._live[job.id] = live
             self._threads = [t for t in self._threads if t.is_alive()] + [thread]
         thread.start()
@@ -365,7 +371,7 @@ class JobService:
             with self._turn(live), working_for(live.scope.user_id):
                 self._works[live.job.kind](live.scope, live.job, live)
         except RunError:
-            return self._let_go(live)
+            return self._end_thread(live) if live.stop.is_set() else self._let_go(live)
         except LeafError as e:
             state, problem = "failed", str(e)
         except Exception:
@@ -380,20 +386,20 @@ class JobService:
                     jobs.forget(self._store.db, live.scope, live.job.id)
         except LeafError as e:
             logger.warning("the end of a job was not kept: %s", logs.reason(e))
-        self._let_go(live)
-        self._go_on_if_reopened(live)
+            return self._let_go(live)  # not to be done again and again
+        self._end_thread(live)
 
-    def _go_on_if_reopened(self, live: _Live) -> None:
-        """Where a file came again while the thread was about to end."""
-        with suppress(LeafError):
-            job = jobs.get(self._store.db, live.scope, live.job.id)
-            if job.announced and job.under_way and not self._closed:
-                self._start(live.scope, job)
+    def _end_thread(self, live: _Live) -> None:
+        """Let go of a job, but go on where somebody took it up again while the thread was about to
+        end."""
+        self._let_go(live)
+        if not self._closed:
+            with suppress(LeafError):
+                self._start_own(live.scope, live.job.id)
 
     def _let_go(self, live: _Live) -> None:
         with self._changed:
-            if self._live.get(live.job.id) is live:
-                del self._live[live.job.id]
+            del self._live[live.job.id]
             self._changed.notify_all()
 
     @contextmanager

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Any, Protocol
 
 from leaf.drive.drive import DriveService
 from leaf.drive.model import packed, unpacked
-from leaf.errors import LeafError, RunError
+from leaf.errors import InvalidInputError, LeafError, NotFoundError, RunError
 from leaf.files.arrivals import problem
 from leaf.files.library import Library, StoredFile
 from leaf.files.transcripts import StillTranscribingError
 from leaf.readers.base import CONTAINERS
-from leaf.store import Store, chats, files, jobs
+from leaf.store import Store, announced, chats, files, jobs
 from leaf.store.jobs import Became, Job, JobItem
 from leaf.store.model import File, Json, Scope
 from leaf.tables.tables import Tables
@@ -118,7 +118,8 @@ def enter(
     watch: Watch,
 ) -> list[File]:
     """Enter kept files and keep what became of them: of new ones in the same transaction. The
-    files, in no order."""
+    files, in no order; one that was cancelled while it was looked at is put away at once."""
+    cancelled: set[int] = set()
 
     def beside(tx: Any, made: Sequence[tuple[int, str, bool, str]]) -> None:
         new = [
@@ -126,15 +127,19 @@ def enter(
             for index, file_id, is_new, why in made
             if is_new
         ]
-        jobs.mark_in(tx, job_id, new)
+        unwanted = jobs.mark_in(tx, job_id, new)
+        cancelled.update(unwanted)
+        for index, file_id, is_new, _ in made:
+            if is_new and positions[index] in unwanted:
+                files.delete_in(tx, scope, file_id)
 
     found: list[File] = []
     for some in library.enter(scope, kept, beside=beside, stop=watch.stop, on_answer=watch.looked):
         known = [(index, added.file) for index, added in some if added.duplicate]
-        jobs.mark(
+        cancelled |= jobs.mark(
             store.db, job_id, [_became_known(positions[index], file) for index, file in known]
         )
-        found += [added.file for _, added in some]
+        found += [added.file for index, added in some if positions[index] not in cancelled]
     return found
 
 
@@ -281,4 +286,7 @@ def put_beside(
         jobs.set_outcome(store.db, job.id, {**outcome, "chat": chat_id})
     there = files.still_there(store.db, scope, list(dict.fromkeys(found)))
     library.attach(scope, chat_id, there)
+    for file_id in announced.taken_back(store.db, job.id) & set(there):
+        with suppress(NotFoundError, InvalidInputError):  # whoever cancelled it was before or after
+            library.detach(scope, chat_id, file_id)
     return chat_id

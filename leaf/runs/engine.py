@@ -257,8 +257,14 @@ class Engine:
 
     def want_stop(self, message_id: str) -> None:
         """Keep the wish to stop a run, so that it outlives this process and is seen by the one that
-        writes the answer."""
-        self._note(message_id, {"stop": True})
+        writes the answer. Where the run database cannot be written it is not kept: what runs here ends
+        all the same."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            self._note(message_id, {"stop": True})
+        except SQLAlchemyError as e:
+            logger.warning("the stop of %s was not kept: %s", message_id, type(e).__name__)
 
     def read_stream(self, message_id: str) -> Iterator[list[Chunk]]:
         """What a run has streamed so far and what it goes on to stream, wherever it runs, until it

@@ -57,9 +57,7 @@ class Models(Part):
         """Keep a connection of one's own, which answers from the next question on. Raises
         InvalidInputError."""
         self._house.connections.save(self._scope, draft)
-        audit.note(self._db, self._scope, "model connected")
 
     def remove(self) -> None:
         """Forget one's own connection and its key."""
         self._house.connections.remove(self._scope)
-        audit.note(self._db, self._scope, "model disconnected")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from leaf.errors import NotFoundError
 from leaf.store import jobs
 from leaf.store.database import Database, Transaction, now, one_of
-from leaf.store.jobs import ItemState, Job, JobItem, State
+from leaf.store.jobs import ItemState, JobItem, State
 from leaf.store.model import Json, Scope
 from leaf.store.users import params
 
@@ -64,6 +64,16 @@ def missing(db: Database, scope: Scope, chat_id: str) -> list[JobItem]:
     ]
 
 
+def taken_back(db: Database, job_id: str) -> frozenset[str]:
+    """Ids of the files that the job has added and whose items were all cancelled."""
+    rows = db.read(
+        "SELECT file_id FROM job_items WHERE job_id = :job AND file_id <> '' GROUP BY file_id "
+        "HAVING count(CASE WHEN state <> 'cancelled' THEN 1 END) = 0",
+        {"job": job_id},
+    )
+    return frozenset(str(row["file_id"]) for row in rows)
+
+
 def do_without(db: Database, scope: Scope, job_id: str) -> None:
     """Have questions go out that do not wait for the files of a job. Raises NotFoundError."""
     with db.transaction(scope) as tx:
@@ -111,17 +121,17 @@ def turn(
         return len(rows)
 
 
-def reopen(db: Database, scope: Scope, job_id: str, state: State, holder: str) -> Job:
-    """Go on with a job, however it ended: a file of it comes again, or is looked at again. Raises
-    NotFoundError."""
+def reopen(db: Database, scope: Scope, job_id: str, state: State, holder: str) -> None:
+    """Go on with a job, however it ended: a file of it comes again, or is looked at again. One that is
+    under way stays with its process. Raises NotFoundError."""
+    under_way, names = one_of("state", jobs.UNDER_WAY)
     with db.transaction(scope) as tx:
         if jobs.get(tx, scope, job_id).state != state:
             tx.execute(
-                "UPDATE jobs SET state = :state, problem = '', ended_at = NULL, holder = :holder, "
-                "beat_at = :at WHERE id = :id",
-                {"id": job_id, "state": state, "holder": holder, "at": now()},
+                f"UPDATE jobs SET holder = CASE WHEN {under_way} THEN holder ELSE :holder END, "
+                "state = :state, problem = '', ended_at = NULL, beat_at = :at WHERE id = :id",
+                {"id": job_id, "state": state, "holder": holder, "at": now(), **names},
             )
-        return jobs.get(tx, scope, job_id)
 
 
 def _settle(tx: Transaction, job_id: str) -> None:

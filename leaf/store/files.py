@@ -390,10 +390,15 @@ def set_outline(
 def delete(db: Database, scope: Scope, file_id: str) -> File:
     """Put it away, with what came out of it; `restore` brings it back. Raises NotFoundError."""
     with db.transaction(scope) as tx:
-        get(tx, scope, file_id)
-        _set_deleted(tx, [file_id, *(file.id for file in members(tx, scope, file_id))], now())
-        audit.add(tx, scope, "file deleted", file_id)
-        return get(tx, scope, file_id, deleted=True)
+        return delete_in(tx, scope, file_id)
+
+
+def delete_in(tx: Transaction, scope: Scope, file_id: str) -> File:
+    """`delete`, together with something else."""
+    get(tx, scope, file_id)
+    _set_deleted(tx, [file_id, *(file.id for file in members(tx, scope, file_id))], now())
+    audit.add(tx, scope, "file deleted", file_id)
+    return get(tx, scope, file_id, deleted=True)
 
 
 def restore(db: Database, scope: Scope, file_id: str) -> File:

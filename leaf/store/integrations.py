@@ -14,6 +14,11 @@ from leaf.store.model import Json, Scope
 from leaf.store.users import MEMBER, params
 
 OWN = f"workspace_id = :workspace AND user_id = :user AND provider = :provider AND {MEMBER}"
+AUDITED_AS = {
+    "google-drive": ("Drive connected", "Drive disconnected"),
+    "model": ("model connected", "model disconnected"),
+}
+"""Provider -> what the audit log says of its connection."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ def put(db: Database, scope: Scope, provider: str, account: str, secret: str, st
                 at=at,
             ),
         )
-        audit.add(tx, scope, "Drive connected")
+        audit.add(tx, scope, AUDITED_AS[provider][0])
 
 
 def set_secret(db: Database, scope: Scope, integration_id: str, secret: str) -> None:
@@ -92,4 +97,4 @@ def delete(db: Database, scope: Scope, provider: str) -> None:
         if tx.read(
             f"DELETE FROM integrations WHERE {OWN} RETURNING id", params(scope, provider=provider)
         ):
-            audit.add(tx, scope, "Drive disconnected")
+            audit.add(tx, scope, AUDITED_AS[provider][1])

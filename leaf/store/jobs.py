@@ -250,17 +250,20 @@ def _items(db: Database, condition: str, given: Json, limit: int) -> list[JobIte
     return [JobItem(**row) for row in rows]
 
 
-def mark(db: Database, job_id: str, became: Iterable[Became]) -> None:
-    """Keep what became of items."""
+def mark(db: Database, job_id: str, became: Iterable[Became]) -> set[int]:
+    """Keep what became of items, but of those that were cancelled meanwhile: the positions of
+    these."""
     with db.transaction() as tx:
-        mark_in(tx, job_id, became)
+        return mark_in(tx, job_id, became)
 
 
-def mark_in(tx: Transaction, job_id: str, became: Iterable[Became]) -> None:
+def mark_in(tx: Transaction, job_id: str, became: Iterable[Became]) -> set[int]:
+    cancelled: set[int] = set()
     for one in became:
-        tx.execute(
+        rows = tx.read(
             "UPDATE job_items SET state = :state, file_id = :file, problem = :problem "
-            "WHERE job_id = :job AND position = :position",
+            "WHERE job_id = :job AND position = :position AND state <> 'cancelled' "
+            "RETURNING position",
             {
                 "job": job_id,
                 "position": one.position,
@@ -269,7 +272,10 @@ def mark_in(tx: Transaction, job_id: str, became: Iterable[Became]) -> None:
                 "problem": one.problem,
             },
         )
+        if not rows:
+            cancelled.add(one.position)
     tx.execute("UPDATE jobs SET beat_at = :at WHERE id = :id", {"at": now(), "id": job_id})
+    return cancelled
 
 
 def all_there(db: Database, scope: Scope, job_id: str, problem: str = "") -> None:
@@ -309,17 +315,18 @@ def end(db: Database, job_id: str, state: State, problem: str = "") -> bool:
         return bool(rows)
 
 
-def go_on(db: Database, scope: Scope, job_id: str, holder: str) -> Job:
-    """Take up again a job that was stopped or failed. Raises NotFoundError."""
+def go_on(db: Database, scope: Scope, job_id: str, holder: str) -> bool:
+    """Take up again a job that was stopped or failed; of several that try, one does. Raises
+    NotFoundError."""
     with db.transaction(scope) as tx:
         get(tx, scope, job_id)
-        tx.execute(
+        rows = tx.read(
             "UPDATE jobs SET state = 'working', problem = '', ended_at = NULL, holder = :holder, "
             "beat_at = :at "
-            "WHERE id = :id AND state IN ('stopped', 'failed')",
+            "WHERE id = :id AND state IN ('stopped', 'failed') RETURNING id",
             _at(job_id, holder=holder),
         )
-        return get(tx, scope, job_id)
+        return bool(rows)
 
 
 def forget(db: Database, scope: Scope, job_id: str) -> None:
@@ -330,16 +337,21 @@ def forget(db: Database, scope: Scope, job_id: str) -> None:
         _delete(tx, [job_id])
 
 
-def unscoped_claim(db: Database, holder: str, older_than: timedelta) -> list[tuple[Scope, str]]:
-    """Make unfinished jobs this process's own at which nothing has happened for so long; for the
-    start of a process."""
+def unscoped_claim(
+    db: Database, holder: str, older_than: timedelta | None
+) -> list[tuple[Scope, str]]:
+    """Make unfinished jobs this process's own at which nothing has happened for so long, or all; for
+    the start of a process."""
     under_way, names = one_of("state", UNDER_WAY)
+    given: Json = {"holder": holder, "at": now(), **names}
+    left = ""
+    if older_than is not None:
+        left, given["before"] = " AND beat_at <= :before", now() - older_than
     with db.transaction() as tx:
         rows = tx.read(
-            f"UPDATE jobs SET holder = :holder, beat_at = :at WHERE {under_way} AND beat_at "
-            f"<= :before "
+            f"UPDATE jobs SET holder = :holder, beat_at = :at WHERE {under_way}{left} "
             "RETURNING id, workspace_id, user_id",
-            {"holder": holder, "at": now(), "before": now() - older_than, **names},
+            given,
         )
         _concerns(tx, rows)
     return _in_order(rows)
