@@ -76,6 +76,55 @@ def test_number_that_may_be_a_thousand_or_a_fraction_is_said(tmp_path: Path) -> 
     assert "numbers-ambiguous" in notes
 
 
+@pytest.mark.parametrize("beside", ["5 €", "27 %", "+5", "(300)", "1'000", "$ 5"])
+@pytest.mark.parametrize("late", [0, 1_500])
+def test_a_column_without_a_mark_does_not_show_what_the_mark_of_another_means(
+    tmp_path: Path, beside: str, late: int
+) -> None:
+    plain = [f"Graz\t{n}\t{beside}" for n in range(100, 100 + late)]
+    lines = ["city\tamount\tother", *plain, f"Graz\t1.234\t{beside}", f"Oslo\t2.500\t{beside}"]
+    _, _, notes = one(tmp_path, "\n".join(lines))
+    assert "'amount' the dot of numbers such as 1.234" in notes["numbers-ambiguous"]
+
+
+@pytest.mark.parametrize(("shown", "read"), [("1.234.567 €", 1234), ("0.5 €", 1.234)])
+def test_a_mark_that_another_column_shows_is_no_doubt(
+    tmp_path: Path, shown: str, read: float
+) -> None:
+    _, rows, notes = one(tmp_path, f"city\tamount\tother\nGraz\t1.234\t{shown}\nOslo\t2.500\t7 €\n")
+    assert rows[0][1] == read
+    assert "numbers-ambiguous" not in notes
+
+
+def test_negatives_in_parentheses_have_any_marks(tmp_path: Path) -> None:
+    _, rows, _ = one(tmp_path, "city;a;b\nGraz;(1.234,50);(1 200,5)\nOslo;7,25;3,5\n")
+    assert [row[1:] for row in rows] == [(-1234.5, -1200.5), (7.25, 3.5)]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "hours", "said"),
+    [
+        (("+01:00", "+01:00"), (0, 23), "are local, as written with +01:00"),
+        (("+0100", "+0200"), (0, 23), "are local, as written with +0100, +0200"),
+        (
+            ("-05:00", "+01:00"),
+            (5, 22),
+            "different offsets (+01:00, -05:00); they were read in UTC",
+        ),
+        (("Z", "+00:00"), (0, 23), ""),
+    ],
+)
+def test_times_of_one_place_are_read_as_its_clocks_showed_them(
+    tmp_path: Path, offsets: tuple[str, str], hours: tuple[int, int], said: str
+) -> None:
+    first, second = offsets
+    text = f"at,n\n2024-02-01T00:30:00{first},1\n2024-07-31T23:30:00{second},2\n"
+    _, rows, notes = one(tmp_path, text)
+    assert tuple(row[0].hour for row in rows) == hours
+    assert said in notes.get("times-zoned", "")
+    assert bool(said) == ("times-zoned" in notes)
+
+
 def test_currency_and_percent_signs_are_taken_off_and_said(tmp_path: Path) -> None:
     _, rows, notes = one(
         tmp_path, 'city,price,share\nGraz,"$1,200.50",12.5%\nOslo,($3.00),3%\nRome,$7,0%\n'

@@ -156,6 +156,27 @@ def test_numbers_stored_as_text_are_numbers_and_said(tmp_path: Path) -> None:
     assert notes_of(info)["missing-words"].startswith("1 cells")
 
 
+@pytest.mark.parametrize(
+    ("others", "text", "doubt"),
+    [((1500, 980), "1.234", True), ((1500.5, 980), "1.234", False), ((1500, 980), "12.5", False)],
+)
+def test_a_text_that_may_be_a_thousand_or_a_fraction_among_numbers_is_said(
+    tmp_path: Path, others: tuple[float, float], text: str, doubt: bool
+) -> None:
+    cells = grid(["id", "units"], [1, others[0]], [2, text], [3, others[1]])
+    ((info, _),) = load(make(tmp_path / "b.xlsx", cells), tmp_path / "out")
+    said = f"'units' the dot of numbers such as {text} was read as the decimal mark"
+    assert (said in notes_of(info).get("numbers-ambiguous", "")) == doubt
+    assert ("numbers-ambiguous" in notes_of(info)) == doubt
+
+
+def test_a_column_whose_texts_are_numbers_too_is_not_called_text(tmp_path: Path) -> None:
+    cells = grid(["id", "units"], [1, 100], [2, "1,234.50"], [3, 200])
+    ((info, rows),) = load(make(tmp_path / "b.xlsx", cells), tmp_path / "out")
+    assert [row[1] for row in rows] == [100, 1234.5, 200]
+    assert set(notes_of(info)) == {"numbers-as-text"}
+
+
 def test_column_of_numbers_and_words_stays_text_and_is_said(tmp_path: Path) -> None:
     path = make(tmp_path / "b.xlsx", grid(["id", "post"], [1, 5021], [2, "S-958 22"], [3, 67000]))
     ((info, rows),) = load(path, tmp_path / "out")

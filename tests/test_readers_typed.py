@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import sqlite3
 import struct
 from collections.abc import Callable
@@ -256,6 +258,24 @@ def test_a_parquet_file_that_one_library_cannot_read_is_read_by_the_other(
     assert len(list(reader.passages(path, Where()))) == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"), [("a.parquet", "parquet"), ("a.feather", "arrow"), ("a.jsonl", "json")]
+)
+def test_nan_is_no_value_and_is_said(tmp_path: Path, name: str, kind: str) -> None:
+    path = tmp_path / name
+    table = pa.table({"region": ["N", "S", "E"], "x": [10.5, math.nan, 5.0], "y": [1.0, 2.0, 3.5]})
+    if kind == "parquet":
+        pq.write_table(table, path)
+    elif kind == "arrow":
+        feather.write_feather(table, path)
+    else:
+        path.write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
+    ((info, rows),) = load(path, kind)
+    assert rows == [("N", 10.5, 1.0), ("S", None, 2.0), ("E", 5.0, 3.5)]
+    (note,) = info.notes
+    assert (note.kind, "'NaN' in 'x' were read as empty" in note.text) == ("missing-words", True)
+
+
 def test_dates_beyond_pythons_are_shown_as_text(tmp_path: Path) -> None:
     path = tmp_path / "far.parquet"
     far = pa.array([3_000_000_000_000_000, 0], pa.timestamp("ms"))
@@ -373,7 +393,7 @@ def test_a_parquet_file_that_is_right_about_its_values_stays_as_it_is(tmp_path: 
     columns = {
         "small": pa.array([1, None, 3], pa.int8()),
         "unsigned": pa.array([1, 2, 2**64 - 1], pa.uint64()),
-        "fraction": pa.array([1.5, float("nan"), None]),
+        "fraction": pa.array([1.5, float("inf"), None]),
         "half": pa.array([1, 2, 3], pa.float16()),
         "text": pa.array(["a", "ü", "z" * 500]),
         "bytes": pa.array([b"a", b"\xff", None]),

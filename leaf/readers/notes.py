@@ -48,6 +48,7 @@ EFFECTS: dict[str, Effect] = {
                 "date-serials",
                 "dates-ambiguous",
                 "dates-mixed",
+                "times-zoned",
                 "two-digit-years",
             ),
             *("duplicate-keys", "duplicate-rows", "sum-columns"),

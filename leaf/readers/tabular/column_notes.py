@@ -9,7 +9,7 @@ from leaf.readers.base import Note
 from leaf.readers.notes import NO_VALUE_TAIL
 from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.column import Column, Counts, known, layers_of, text_of
-from leaf.readers.tabular.plans import CURRENCY, TEXT, ParsePlan
+from leaf.readers.tabular.plans import CURRENCY, TEXT, ParsePlan, ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
 
 if TYPE_CHECKING:
@@ -153,14 +153,7 @@ def _currency(
 def _doubt(column: Column) -> Note:
     plan = column.plan
     if column.marks and plan.kind in ("integer", "decimal"):
-        sign = "comma" if column.marks.mark == "," else "dot"
-        reading = "a mark of thousands" if plan.kind == "integer" else "the decimal mark"
-        example = column.marks.example
-        text = (
-            f"In '{column.name}' the {sign} of numbers such as {example} was read as "
-            f"{reading}; nothing else shows it."
-        )
-        return Note("numbers-ambiguous", text, 1)
+        return marks_note(column.name, column.marks, thousands=plan.kind == "integer")
     if plan.kind == "text":
         text = f"'{column.name}' stays text: its dates can be read as day/month or as month/day."
         return Note("dates-ambiguous", text, 1)
@@ -171,6 +164,29 @@ def _doubt(column: Column) -> Note:
         f"table shows.",
         1,
     )
+
+
+def marks_note(name: str, marks: ThousandsMarks, *, thousands: bool) -> Note:
+    """That numbers such as 1.234 may be a thousand or a fraction, and as what they were read."""
+    sign = "comma" if marks.mark == "," else "dot"
+    reading = "a mark of thousands" if thousands else "the decimal mark"
+    text = (
+        f"In '{name}' the {sign} of numbers such as {marks.example} was read as "
+        f"{reading}; nothing else shows it."
+    )
+    return Note("numbers-ambiguous", text, 1)
+
+
+def zone_note(name: str, offsets: Sequence[str], *, in_utc: bool) -> Note | None:
+    """How times with offsets were read; nothing of those that were written in UTC."""
+    if set(offsets) <= {"Z", "+00:00", "+0000", "-00:00"}:
+        return None
+    named = ", ".join(offsets[:4])
+    if in_utc:
+        text = f"Times in '{name}' have different offsets ({named}); they were read in UTC."
+    else:
+        text = f"Times in '{name}' are local, as written with {named}."
+    return Note("times-zoned", text, len(offsets))
 
 
 def _names(columns: Sequence[Column]) -> str:

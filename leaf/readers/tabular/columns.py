@@ -24,9 +24,18 @@ from leaf.readers.tabular.column import (
     trimmed,
     without_missing,
 )
-from leaf.readers.tabular.column_notes import mixed_note, notes_of
-from leaf.readers.tabular.plans import SAMPLE, ParsePlan, ThousandsMarks, marks_of, propose
-from leaf.readers.tabular.sql import copy, identifier
+from leaf.readers.tabular.column_notes import mixed_note, notes_of, zone_note
+from leaf.readers.tabular.plans import (
+    OFFSET,
+    SAMPLE,
+    ZONED,
+    ParsePlan,
+    ThousandsMarks,
+    as_written,
+    marks_of,
+    propose,
+)
+from leaf.readers.tabular.sql import copy, identifier, literal
 
 if TYPE_CHECKING:
     import duckdb
@@ -152,6 +161,9 @@ def _decide(
     unproven = [c for c in columns if c.proposals]
     counts = _proof(connection, relation, unproven)
     choices = {c.source: _fitting(c, counts[c.source]) for c in unproven}
+    for column in unproven:
+        if not column.marks and _readings(choices[column.source]):
+            column.marks = marks_of(_marked(connection, relation, column))
     order = {p.style[:3] for fitting in choices.values() for p in _settled(fitting)}
     decimals = _decimal_marks(unproven, choices)
     doubtful: list[Column] = []
@@ -169,10 +181,12 @@ def _decide(
             )
             if bad < 0.5 * counts[column.source].values:
                 mixed.append((column, plan, bad))
+    zoned = [_local(connection, relation, c) for c in unproven if c.plan.type == ZONED]
     notes = [
         mixed_note(connection, relation, *item, counts[item[0].source].values, row_number)
         for item in mixed[:20]
     ]
+    notes += [note for note in zoned if note]
     return notes + notes_of(connection, relation, unproven, counts, doubtful)
 
 
@@ -193,6 +207,7 @@ def _propose_all(
                 sample = [r[0] for r in connection.execute(late).fetchall()]
             column.proposals = propose(sample, comma_first)
             column.marks = marks_of(sample) if column.proposals else None
+            column.unmarked = not column.marks and _readings(column.proposals)
 
 
 def _proof(
@@ -244,6 +259,29 @@ def _fitting(column: Column, counts: Counts) -> list[ParsePlan]:
     return [plan for plan, bad in zip(column.proposals, counts.bad, strict=True) if not bad]
 
 
+def _marked(connection: duckdb.DuckDBPyConnection, relation: str, column: Column) -> list[str]:
+    """Values with a mark, where those of the sample have none."""
+    value = known(column)
+    rows = connection.execute(
+        f"SELECT DISTINCT {value} FROM {layers_of(relation, [column])} "
+        f"WHERE {value} LIKE '%.%' OR {value} LIKE '%,%' LIMIT {SAMPLE}"
+    ).fetchall()
+    return [str(row[0]) for row in rows]
+
+
+def _local(connection: duckdb.DuckDBPyConnection, relation: str, column: Column) -> Note | None:
+    """Read times with offsets as the clocks of their place showed them, where they are of one."""
+    value = known(column)
+    rows = connection.execute(
+        f"SELECT DISTINCT regexp_extract({value}, {literal(f'{OFFSET}$')}) AS zone "
+        f"FROM {layers_of(relation, [column])} WHERE {value} IS NOT NULL ORDER BY zone"
+    ).fetchall()
+    offsets = [str(row[0]) for row in rows]
+    missing = column.plan.missing
+    column.plan = replace(as_written(column.plan, offsets), missing=missing)
+    return zone_note(column.name, offsets, in_utc=column.plan.type == ZONED)
+
+
 def _settled(fitting: list[ParsePlan]) -> list[ParsePlan]:
     """Date plans whose order of day and month the values themselves decide."""
     orders = {p.style[:3] for p in fitting if p.style[:3] in ("dmy", "mdy") and "." not in p.style}
@@ -256,7 +294,8 @@ def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -
     found = set()
     for column in columns:
         plans = choices[column.source][:1]
-        if plans and not (column.marks and _readings(choices[column.source])):
+        alone = column.unmarked and len(column.proposals) == 1  # and so has no mark to show
+        if plans and not alone and not _readings(choices[column.source]):
             plan = plans[0]
             if plan.kind == "decimal" or (
                 plan.kind == "integer" and plan.style in (".", ",", "in.")
@@ -265,7 +304,7 @@ def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -
     return found
 
 
-def _readings(fitting: list[ParsePlan]) -> bool:
+def _readings(fitting: Sequence[ParsePlan]) -> bool:
     """Whether plans with either decimal mark fit."""
     return (
         len(

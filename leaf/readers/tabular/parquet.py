@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.cells import unique_names
+from leaf.readers.tabular.nans import emptied
 from leaf.readers.tabular.sql import connect, copy, identifier, literal
 from leaf.readers.tabular.typed import TypedSource, plain, write
 from leaf.readers.tabular.values import describe
@@ -94,11 +95,12 @@ class ParquetReader:
                     (n, "VARCHAR" if d[0] in nested | empty else str(d[1]))
                     for d, n in zip(described, names, strict=True)
                 )
+                empties = emptied(connection, target, columns)
             except duckdb.Error:
                 # Few files are read by the one library and not by the other; maps without values
                 # are.
                 return [write(connection, by_arrow, target)]
-        notes = tuple(_notes(len(nested), repeated))
+        notes = (*_notes(len(nested), repeated), *empties)
         return [TableInfo(target.name, "", f"rows 1-{count}", count, columns, notes=notes)]
 
 

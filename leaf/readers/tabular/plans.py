@@ -27,6 +27,13 @@ _WHOLE = {
 `in.` is 12,34,567.5."""
 
 
+_CLOCK = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
+_ISO = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+OFFSET = r"(?:Z|[-+][0-9]{2}:?[0-9]{2})"
+ZONED = "TIMESTAMPTZ"
+"""The type of times that are read in UTC."""
+
+
 @dataclass(frozen=True)
 class ParsePlan:
     """One way to read a column's text. `{x}` stands for the trimmed text, NULL if empty."""
@@ -105,13 +112,12 @@ def _number(
     money = f"(?:{CURRENCY}\\s?)?" if currency else ""
     tail = (r"\s?%" if percent else "") + (f"(?:\\s?{CURRENCY})?" if currency else "")
     bare = rf"{_SIGN}{money}{_SIGN}{core}{tail}"
-    pattern = rf"{bare}|\({money}{core}{tail}\)" if currency or style == "." else bare
+    pattern = rf"{bare}|\({money}{core}{tail}\)"
     x = "replace({x}, '−', '-')"
     strip = [_SPACE] + ([CURRENCY, "%"] if currency or percent else [])
     x = f"regexp_replace({x}, {literal('|'.join(strip))}, '', 'g')"
     x = f"replace(replace({x}, '.', ''), ',', '.')" if mark == "," else f"replace({x}, ',', '')"
-    if "\\(" in pattern:
-        x = f"regexp_replace({x}, '^\\((.*)\\)$', '-\\1')"
+    x = f"regexp_replace({x}, '^\\((.*)\\)$', '-\\1')"
     kind, sql_type = ("integer", "BIGINT") if whole else ("decimal", "DOUBLE")
     return ParsePlan(
         kind, sql_type, pattern, f"TRY_CAST({x} AS {sql_type})", style, percent, currency
@@ -156,10 +162,8 @@ def _plans() -> tuple[ParsePlan, ...]:
 
 def _plain() -> list[ParsePlan]:
     """Whole numbers, true and false, dates by ISO 8601, and decimals without marks of thousands."""
-    clock = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
-    iso = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    clock, iso = _CLOCK, _ISO
     whole, day_iso = "TRY_CAST({x} AS BIGINT)", "TRY_CAST({x} AS DATE)"
-    zone = r"(?:Z|[-+][0-9]{2}:?[0-9]{2})"
     zoned = (
         "TRY_CAST(regexp_replace({x}, '([-+][0-9][0-9])([0-9][0-9])$', '\\1:\\2') AS TIMESTAMPTZ)"
     )
@@ -190,7 +194,7 @@ def _plain() -> list[ParsePlan]:
         ParsePlan(
             "timestamp", "TIMESTAMP", rf"{iso}(?:[ T]{clock})?", "TRY_CAST({x} AS TIMESTAMP)", "iso"
         ),
-        ParsePlan("timestamp", "TIMESTAMPTZ", rf"{iso}[ T]{clock} ?{zone}", zoned, "iso"),
+        ParsePlan("timestamp", ZONED, rf"{iso}[ T]{clock} ?{OFFSET}", zoned, "iso"),
         ParsePlan(
             "decimal",
             "DOUBLE",
@@ -250,6 +254,36 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
     return plans
 
 
+def as_written(plan: ParsePlan, offsets: Sequence[str]) -> ParsePlan:
+    """The plan for times with these offsets. Times of one place are read as its clocks showed them, so
+    that a day there is a day here: of one offset, or of two an hour apart, as in summer and in winter.
+    Others, and those of UTC, stay in UTC.
+    """
+    minutes = {_minutes(offset) for offset in offsets}
+    if not minutes or minutes == {0} or max(minutes) - min(minutes) > 60 or len(minutes) > 2:
+        return plan
+    ends = "|".join(map(re.escape, sorted(offsets)))
+    return replace(
+        plan,
+        type="TIMESTAMP",
+        pattern=rf"{_ISO}[ T]{_CLOCK} ?(?:{ends})",
+        value=f"TRY_CAST(regexp_replace({{x}}, {literal(f' ?{OFFSET}$')}, '') AS TIMESTAMP)",
+    )
+
+
+def offset_of(text: str) -> str:
+    """The offset at the end of a time."""
+    found = re.search(f"{OFFSET}$", text, re.ASCII)
+    return found.group() if found else ""
+
+
+def _minutes(offset: str) -> int:
+    if offset == "Z":
+        return 0
+    ahead = int(offset[1:3]) * 60 + int(offset[-2:])
+    return -ahead if offset[0] == "-" else ahead
+
+
 def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
     """Plans for columns so plain that one pass may convert them and stop at the first surprise;
     None if a column is not."""
@@ -267,6 +301,8 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
             or (first.style == "plain" and marks_of(values))
         ):
             return None
+        if first.type == ZONED:
+            first = as_written(first, sorted({offset_of(v.strip(BLANKS)) for v in values}))
         plans.append(replace(first, missing=False))
     return plans
 

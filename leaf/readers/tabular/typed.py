@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.cells import unique_names
+from leaf.readers.tabular.nans import emptied
 from leaf.readers.tabular.sql import connect, copy, identifier
 from leaf.readers.tabular.values import describe
 
@@ -215,6 +216,8 @@ def write(connection: Any, source: TypedSource, target: Path) -> TableInfo:
         written = connection.execute(
             "DESCRIBE SELECT * FROM read_parquet($path)", {"path": str(target)}
         ).fetchall()
+        described = tuple((str(name), str(kind)) for name, kind, *_ in written)
+        notes = [*source.notes, *emptied(connection, target, described)]
     except (duckdb.Error, pa.ArrowException) as e:
         raise UnreadableFileError(
             f"The table {source.name or 'of this file'} cannot be read whole.",
@@ -222,7 +225,6 @@ def write(connection: Any, source: TypedSource, target: Path) -> TableInfo:
         ) from e
     finally:
         connection.unregister("source")
-    notes = list(source.notes)
     lasting = [
         name for name, field in zip(names, schema, strict=True) if pa.types.is_duration(field.type)
     ]
@@ -235,7 +237,6 @@ def write(connection: Any, source: TypedSource, target: Path) -> TableInfo:
     if repeated:
         text = f"{repeated} column names are repeated; a number was added to each."
         notes.append(Note("names-repeated", text, repeated))
-    described = tuple((str(name), str(kind)) for name, kind, *_ in written)
     return TableInfo(
         target.name, source.name, f"rows 1-{count}", count, described, notes=tuple(notes)
     )

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import NO_VALUE
 from leaf.readers.tabular.column import Column
-from leaf.readers.tabular.column_notes import NAMED_ALONE, missing_notes
+from leaf.readers.tabular.column_notes import NAMED_ALONE, marks_note, missing_notes
 from leaf.readers.tabular.columns import WrittenTable, write_table
+from leaf.readers.tabular.plans import marks_of
 
 if TYPE_CHECKING:
     import duckdb
@@ -27,6 +28,8 @@ Problems = dict[str, list[tuple[str, int]]]
 """Kind of note -> columns with the number of their values."""
 _WORDS = "words of "
 """With a column's name after it no kind of note, but which words were read as no value there."""
+_MARKED = "marked in "
+"""The same: the texts such as 1.234 among its whole numbers."""
 
 
 def write_values(
@@ -62,6 +65,8 @@ def write_values(
     problems.setdefault("numbers-as-text", []).extend(
         (c.name, written.rows) for c in columns if c.text and c.plan.kind in ("integer", "decimal")
     )
+    texts = {c.name for c in columns if c.plan.kind == "text"}
+    problems["types-mixed"] = [one for one in problems.get("types-mixed", ()) if one[0] in texts]
     return replace(written, notes=_problem_notes(problems) + written.notes)
 
 
@@ -75,7 +80,9 @@ _PROBLEMS = {
 def _problem_notes(problems: Problems) -> tuple[Note, ...]:
     notes = []
     for kind, found in problems.items():
-        if not found or kind.startswith(_WORDS):
+        if kind.startswith(_MARKED) and (marks := marks_of([text for text, _ in found])):
+            notes.append(marks_note(kind.removeprefix(_MARKED), marks, thousands=False))
+        if not found or kind.startswith((_WORDS, _MARKED)):
             continue
         if kind == "missing-words":
             each = [
@@ -125,6 +132,8 @@ def typed(
             problems.setdefault("numbers-as-text", []).append(
                 (name, sum(type(v) is str and v in words for v in values) - missing)
             )
+            if all(type(v) is not float or v.is_integer() for v in values):
+                problems[_MARKED + name] = [(word, 0) for word in sorted(words)]
         values = [readable.get(v) if type(v) is str else v for v in values]
         kinds.discard(str)
     return _native(values, kinds, name, problems)
@@ -168,7 +177,7 @@ def _native(
     if not kinds:
         return pa.array([None] * len(values), pa.string()), "VARCHAR"
     if kinds <= {int, float}:
-        return _numbers(values, float in kinds)
+        return _numbers(values, float in kinds, name, problems)
     if kinds == {bool}:
         return pa.array(values, pa.bool_()), "BOOLEAN"
     if kinds == {date}:
@@ -193,7 +202,9 @@ def _native(
     return pa.array([describe(v) or None for v in values], pa.string()), "text"
 
 
-def _numbers(values: Sequence[Any], floats: bool) -> tuple[pa.Array, str]:
+def _numbers(
+    values: Sequence[Any], floats: bool, name: str, problems: Problems
+) -> tuple[pa.Array, str]:
     import pyarrow as pa
 
     try:
@@ -202,9 +213,22 @@ def _numbers(values: Sequence[Any], floats: bool) -> tuple[pa.Array, str]:
         return pa.array([None if v is None else str(v) for v in values], pa.string()), "VARCHAR"
     if not floats:
         return array, "BIGINT"
+    array = _without_nan(array, name, problems)
     if _whole(array.drop_null().to_numpy()):
         return array.cast(pa.int64()), "BIGINT"
     return array, "DOUBLE"
+
+
+def _without_nan(array: pa.Array, name: str, problems: Problems) -> pa.Array:
+    """Numbers without NaN, which JSON of some programs holds: see `nans`."""
+    import pyarrow.compute as pc
+
+    nan = pc.fill_null(pc.is_nan(array), False)
+    if not (count := pc.sum(nan).as_py()):
+        return array
+    problems.setdefault("missing-words", []).append((name, count))
+    problems.setdefault(_WORDS + name, []).append(("NaN", 0))
+    return pc.if_else(nan, None, array)
 
 
 def _whole(numbers: Any) -> bool:
