@@ -96,6 +96,24 @@ def test_a_mark_that_another_column_shows_is_no_doubt(
     assert "numbers-ambiguous" not in notes
 
 
+@pytest.mark.parametrize(
+    ("written", "twins"),
+    [
+        (("1.1", "1.10", "1.2"), "1.1 and 1.10"),
+        (("1e3", "1000", "1.5"), "1e3 and 1000"),
+        (("5", "5.0", "5.5"), ""),
+        (("1.25", "1.50", "2.75"), ""),
+    ],
+)
+@pytest.mark.parametrize("rows", [1, 200_000])
+def test_codes_that_are_one_number_are_said(
+    tmp_path: Path, written: tuple[str, ...], twins: str, rows: int
+) -> None:
+    _, _, notes = one(tmp_path, "item,n\n" + "".join(f"{w},1\n" for w in written * rows)[: 10**6])
+    assert twins in notes.get("codes-as-numbers", "")
+    assert ("codes-as-numbers" in notes) == bool(twins)
+
+
 def test_negatives_in_parentheses_have_any_marks(tmp_path: Path) -> None:
     _, rows, _ = one(tmp_path, "city;a;b\nGraz;(1.234,50);(1 200,5)\nOslo;7,25;3,5\n")
     assert [row[1:] for row in rows] == [(-1234.5, -1200.5), (7.25, 3.5)]

@@ -177,6 +177,13 @@ def test_a_column_whose_texts_are_numbers_too_is_not_called_text(tmp_path: Path)
     assert set(notes_of(info)) == {"numbers-as-text"}
 
 
+def test_numbers_too_long_for_a_sheet_are_said(tmp_path: Path) -> None:
+    long = 12_345_678_901_234_567
+    cells = grid(["id", "units"], [long, 1], [long + 1, 2], [long + 7, 3])
+    ((info, _),) = load(make(tmp_path / "b.xlsx", cells), tmp_path / "out")
+    assert "'id' are not exact" in notes_of(info)["numbers-long"]
+
+
 def test_column_of_numbers_and_words_stays_text_and_is_said(tmp_path: Path) -> None:
     path = make(tmp_path / "b.xlsx", grid(["id", "post"], [1, 5021], [2, "S-958 22"], [3, 67000]))
     ((info, rows),) = load(path, tmp_path / "out")

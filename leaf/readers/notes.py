@@ -48,6 +48,8 @@ EFFECTS: dict[str, Effect] = {
                 "date-serials",
                 "dates-ambiguous",
                 "dates-mixed",
+                "codes-as-numbers",
+                "numbers-long",
                 "times-zoned",
                 "two-digit-years",
             ),

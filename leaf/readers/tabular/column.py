@@ -26,6 +26,8 @@ class Column:
     proposals: list[ParsePlan] = field(default_factory=list)
     marks: ThousandsMarks | None = None
     """Where thousands and fractions look alike."""
+    twins: tuple[str, str] | None = None
+    """Two texts of the sample that are one number."""
     unmarked: bool = False
     """Whether the sample fits plans with either decimal mark though no value has one: `5 €`."""
 

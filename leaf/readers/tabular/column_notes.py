@@ -59,6 +59,7 @@ def notes_of(
             )
         )
     notes += [_doubt(c) for c in doubtful]
+    notes += [_one_number(c.name, *c.twins) for c in typed if c.twins and c.plan.kind == "decimal"]
     return [n for n in notes if n.text]
 
 
@@ -164,6 +165,14 @@ def _doubt(column: Column) -> Note:
         f"table shows.",
         1,
     )
+
+
+def _one_number(name: str, first: str, second: str) -> Note:
+    text = (
+        f"'{name}' was read as numbers, so {first} and {second} are one value; where they are codes, "
+        f"they are not told apart."
+    )
+    return Note("codes-as-numbers", text, 1)
 
 
 def marks_note(name: str, marks: ThousandsMarks, *, thousands: bool) -> Note:

@@ -34,6 +34,7 @@ from leaf.readers.tabular.plans import (
     as_written,
     marks_of,
     propose,
+    twins_of,
 )
 from leaf.readers.tabular.sql import copy, identifier, literal
 
@@ -207,6 +208,7 @@ def _propose_all(
                 sample = [r[0] for r in connection.execute(late).fetchall()]
             column.proposals = propose(sample, comma_first)
             column.marks = marks_of(sample) if column.proposals else None
+            column.twins = twins_of(sample) if column.proposals else None
             column.unmarked = not column.marks and _readings(column.proposals)
 
 

@@ -298,13 +298,33 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
         if (
             first is None
             or first.style not in ("", "iso", "plain")
-            or (first.style == "plain" and marks_of(values))
+            or (first.style == "plain" and (marks_of(values) or twins_of(values)))
         ):
             return None
         if first.type == ZONED:
             first = as_written(first, sorted({offset_of(v.strip(BLANKS)) for v in values}))
         plans.append(replace(first, missing=False))
     return plans
+
+
+_PLAIN = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
+
+
+def twins_of(values: Sequence[str]) -> tuple[str, str] | None:
+    """Two texts of a column that are one number: 1.1 and 1.10, or 1e3 and 1000. Versions, items and
+    codes are written so, and what was measured seldom is."""
+    texts = [text for text in dict.fromkeys(v.strip() for v in values) if _PLAIN.fullmatch(text)]
+    whole = {float(text): text for text in texts if text.isdigit()}
+    seen: dict[float, str] = {}
+    for text in texts:
+        if text.lstrip("-").isdigit():
+            continue
+        number = float(text)
+        if (first := seen.setdefault(number, text)) != text:
+            return first, text
+        if "e" in text.lower() and number in whole:
+            return text, whole[number]
+    return None
 
 
 @dataclass(frozen=True)

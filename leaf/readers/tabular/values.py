@@ -53,7 +53,7 @@ def write_values(
     for n, name in enumerate(names):
         column, known = values[n], kinds[n] if n < len(kinds) else None
         if isinstance(column, pa.ChunkedArray):
-            array, kind = _of_one_type(column)
+            array, kind = _of_one_type(column, name, problems)
         else:
             array, kind = typed(
                 column, set(map(type, column)) if known is None else set(known), name, problems
@@ -74,6 +74,7 @@ _PROBLEMS = {
     "numbers-as-text": "Numbers stored as text in {names} were read as numbers.",
     "types-mixed": "{names} mix{es} values of several kinds (numbers, dates, text); kept as text.",
     "durations": "Durations in {names} were read as seconds.",
+    "numbers-long": "Whole numbers of more than 15 digits in {names} are not exact: the file keeps no more.",
 }
 
 
@@ -139,7 +140,9 @@ def typed(
     return _native(values, kinds, name, problems)
 
 
-def _of_one_type(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
+def _of_one_type(
+    column: pa.ChunkedArray, name: str, problems: Problems
+) -> tuple[pa.ChunkedArray, str]:
     """A column that was an array from the beginning, and its DuckDB type, or `text`."""
     import pyarrow as pa
 
@@ -149,6 +152,7 @@ def _of_one_type(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
         return column, "DATE"
     if all(_whole(chunk.to_numpy()) for chunk in column.chunks):
         return column.cast(pa.int64()), "BIGINT"
+    _say_long(column.to_numpy(), name, problems)
     return column, "DOUBLE"
 
 
@@ -214,8 +218,10 @@ def _numbers(
     if not floats:
         return array, "BIGINT"
     array = _without_nan(array, name, problems)
-    if _whole(array.drop_null().to_numpy()):
+    numbers = array.drop_null().to_numpy()
+    if _whole(numbers):
         return array.cast(pa.int64()), "BIGINT"
+    _say_long(numbers, name, problems)
     return array, "DOUBLE"
 
 
@@ -229,6 +235,13 @@ def _without_nan(array: pa.Array, name: str, problems: Problems) -> pa.Array:
     problems.setdefault("missing-words", []).append((name, count))
     problems.setdefault(_WORDS + name, []).append(("NaN", 0))
     return pc.if_else(nan, None, array)
+
+
+def _say_long(numbers: Any, name: str, problems: Problems) -> None:
+    """Whole numbers such as identifiers that a number of 53 bits does not hold."""
+    size = abs(numbers)
+    if long := int(((size >= 2**53) & (size < 1e19) & (numbers % 1 == 0)).sum()):
+        problems.setdefault("numbers-long", []).append((name, long))
 
 
 def _whole(numbers: Any) -> bool:
