@@ -165,6 +165,19 @@ def test_stop_ends_a_running_tool_and_keeps_what_was_shown(
     ]
 
 
+def test_a_stop_that_cannot_be_kept_stops_all_the_same(home: Path, kept: dict[str, Any]) -> None:
+    with (
+        MessagesServer([Turn.call("hang", ADD, text="I wait.")]) as server,
+        Desk(home, server.url, **kept) as resolver,
+    ):
+        asked = resolver.ask("Hang")
+        wait_until(lambda: bool(resolver.shown(asked.id, "tool-output-available")))
+        run_database(home, "ALTER TABLE workflow_status RENAME COLUMN attributes TO away", **kept)
+        resolver.runs.stop(asked.id)
+        run_database(home, "ALTER TABLE workflow_status RENAME COLUMN away TO attributes", **kept)
+        assert resolver.end(asked.id).status == "stopped"
+
+
 def test_a_stop_outlives_a_kill(home: Path) -> None:
     with MessagesServer(
         [Turn.call(ADD, text="First."), SLOW, Turn.say("Never asked for.")]
