@@ -17,7 +17,13 @@ from typing import Any
 
 import pytest
 
-from leaf.errors import LeafError, RunError, TranscriptionError, UnreadableFileError
+from leaf.errors import (
+    LeafError,
+    RunError,
+    StoreError,
+    TranscriptionError,
+    UnreadableFileError,
+)
 from leaf.files.captions import adopt_all
 from leaf.files.library import Library
 from leaf.files.line import attached_line
@@ -397,6 +403,28 @@ def test_stop_ends_the_wait_and_what_is_done_is_kept(tmp_path: Path, pool: Pool)
         server.going.set()
         assert it.read(file).text
         assert len(server.requests) - before <= 2_400 / 480 - 1 + 1
+
+
+def test_a_piece_that_cannot_be_read_is_made_again_also_after_the_last(
+    tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise StoreError("The disk is full.")
+
+    with TranscriptionServer() as server, resolver(tmp_path, pool, server) as it:
+        file = it.add("talk.mp3", minutes(25))
+        transcripts = it.library._transcripts
+        with monkeypatch.context() as patch:
+            patch.setattr(transcripts, "_finish", fails)
+            with pytest.raises(LeafError, match="disk is full"):
+                it.read(file)
+        folder = transcripts._folder((file.workspace_id, file.sha256))
+        pieces = sorted(folder.glob("[0-9]*.json"))
+        assert len(pieces) > 2
+        assert (folder / "ended").exists()
+        pieces[1].write_bytes(b"")
+        assert "00:24" in it.read(file).text
+        assert it.library.transcript(it.scope, file).seconds > 1_490
 
 
 def test_two_callers_share_one_transcription(tmp_path: Path, pool: Pool) -> None:

@@ -50,6 +50,8 @@ SHORT_SECONDS = 120.0
 LONGEST_SECONDS, SHORTEST_PIECE = 1e7, 0.01
 TICK = 0.2
 
+PIECES = "[0-9]*.json"
+"""Names of the files of finished pieces, in their order."""
 OnProgress = Callable[[str], None]
 
 
@@ -314,7 +316,7 @@ class TranscriptService:
         try:
             pieces = self._pieces(key)
             at = pieces[-1][0] if pieces else 0.0
-            ended = (self._folder(key) / "ended").exists()
+            ended = len(pieces) == self._count(key) and (self._folder(key) / "ended").exists()
             while not ended:
                 _raise_if_stopped(job)
                 self._kept.check_room()
@@ -380,7 +382,7 @@ class TranscriptService:
         self._kept.keep(key, folder)
         if job.gone:
             self._kept.forget(job.scope, key[1])
-        for path in folder.glob("[0-9]*.json"):
+        for path in folder.glob(PIECES):
             path.unlink(missing_ok=True)
         (folder / "ended").unlink(missing_ok=True)
         if not job.gone:
@@ -393,13 +395,17 @@ class TranscriptService:
         """End and cues of each finished piece, in order. A file that cannot be read ends the list:
         it is made again."""
         found: list[tuple[float, list[Cue]]] = []
-        for path in sorted(self._folder(key).glob("[0-9]*.json")):
+        for path in sorted(self._folder(key).glob(PIECES)):
             try:
                 piece = json.loads(path.read_text(encoding="utf-8"))
                 found.append((float(piece["last"]), [Cue(*cue) for cue in piece["cues"]]))
             except (OSError, ValueError, KeyError, TypeError):
                 break
         return found
+
+    def _count(self, key: tuple[str, str]) -> int:
+        """How many pieces are there, whether they can be read or not."""
+        return sum(1 for _ in self._folder(key).glob(PIECES))
 
     def _done(self, key: tuple[str, str]) -> Transcript | None:
         try:
