@@ -42,7 +42,7 @@ LOCALS = (
     ("ui/upload_routes.py", "_receive", "problem"),
 )
 """The same, where it is put together: module, function, name."""
-POSITIONS = {"Note": 1, "Recomputed": 1, "Sought": 1, "DriveSkipped": 1}
+POSITIONS = {"Note": 1, "Defect": 1, "Recomputed": 1, "Sought": 1, "DriveSkipped": 1}
 """Which argument of what is made is a sentence, beside those of errors."""
 KEYWORDS = ("errorText", "problem")
 """Names of arguments that are told as errors are."""

@@ -114,6 +114,25 @@ def test_codes_that_are_one_number_are_said(
     assert ("codes-as-numbers" in notes) == bool(twins)
 
 
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        (("North", "", "South", "", ""), True),
+        (("North", "", "North", "", ""), False),
+        (("", "North", "", "South", ""), False),
+        (("North", "South", "East", "", "West"), False),
+        (("N1", "", "N2", "", ""), False),
+    ],
+)
+def test_labels_that_stand_once_above_their_rows_are_said(
+    tmp_path: Path, first: tuple[str, ...], said: bool
+) -> None:
+    lines = [f"{label},product {n},{n + 5}" for n, label in enumerate(first)]
+    _, _, notes = one(tmp_path, "\n".join(["region,product,units", *lines]) + "\n")
+    assert ("labels-once" in notes) == said
+    assert not said or "'region' has a value in 2 rows alone" in notes["labels-once"]
+
+
 def test_negatives_in_parentheses_have_any_marks(tmp_path: Path) -> None:
     _, rows, _ = one(tmp_path, "city;a;b\nGraz;(1.234,50);(1 200,5)\nOslo;7,25;3,5\n")
     assert [row[1:] for row in rows] == [(-1234.5, -1200.5), (7.25, 3.5)]

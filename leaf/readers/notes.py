@@ -50,6 +50,7 @@ EFFECTS: dict[str, Effect] = {
                 "dates-mixed",
                 "codes-as-numbers",
                 "numbers-long",
+                "labels-once",
                 "times-zoned",
                 "two-digit-years",
             ),

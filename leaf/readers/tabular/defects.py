@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leaf.readers.tabular.sql import literal
-from leaf.readers.tabular.table_file import KEY, TableFile, counted
+from leaf.readers.tabular.table_file import KEY, TableFile
 
 if TYPE_CHECKING:
     from leaf.readers.tabular.table_file import Bools, Floats
@@ -45,6 +45,7 @@ def defects(table: TableFile, marked: Iterable[int]) -> list[Defect]:
     data[list(marked)] = False
     return [
         *_duplicates(table, data),
+        *_labels_once(table, data),
         *_sum_columns(table, data),
         *_serials(table, data),
         *_mixed_dates(table),
@@ -57,10 +58,9 @@ def _duplicates(table: TableFile, data: Bools) -> list[Defect]:
     if table.rows > 2 and 1 < len(table.names) <= 200:
         again = set(_repeated(table.hashes(range(len(table.names))), data))
         if 0 < len(again) <= 0.5 * table.rows and len(table.names) > 1:
-            text = (
-                f"{counted(len(again))} "
-                f"{'are copies of others' if len(again) != 1 else 'is a copy of another'}."
-            )
+            text = f"{len(again):,} rows are copies of others."
+            if len(again) == 1:
+                text = "1 row is a copy of another."
             short = f"{len(again):,} repeated row{'s' if len(again) != 1 else ''}."
             found.append(
                 Defect("duplicate-rows", text, len(again), tuple(sorted(again)), short=short)
@@ -74,12 +74,35 @@ def _duplicates(table: TableFile, data: Bools) -> list[Defect]:
         filled = table.filled(index) & left
         repeated = _repeated(table.hashes([index]), filled)
         if repeated and len(repeated) <= 0.1 * filled.sum():
-            text = (
-                f"'{table.names[index]}' looks like a key, but {counted(len(repeated))} hold "
-                f"a value that came before."
-            )
+            name, count = table.names[index], len(repeated)
+            text = f"'{name}' looks like a key, but {count:,} rows hold a value that came before."
+            if count == 1:
+                text = f"'{name}' looks like a key, but 1 row holds a value that came before."
             found.append(Defect("duplicate-keys", text, len(repeated), tuple(repeated), index))
     return found
+
+
+def _labels_once(table: TableFile, data: Bools) -> list[Defect]:
+    """A first column whose labels stand once each, above rows in which it is empty and all else that
+    names them is not: as pivot tables and reports are printed."""
+    texts = table.texts
+    if texts[:1] != [0] or table.rows < 4 or len(texts) < 2:
+        return []
+    filled = table.filled(0)[data]
+    empty = ~filled
+    labels = int(filled.sum())
+    if labels < 2 or not filled[0] or empty.sum() < max(2, 0.3 * len(filled)):
+        return []
+    column = table.column(0)
+    found = table.asked(f"count(DISTINCT {column})", "WHERE " + _WORDY.format(x=column))
+    named = any(table.filled(index)[data][empty].all() for index in texts[1:4])
+    if int(found[0][0]) < labels or not named:
+        return []
+    text = (
+        f"'{table.names[0]}' has a value in {labels:,} rows alone, each another one: it may hold for "
+        f"the rows below it as well, as in a pivot table."
+    )
+    return [Defect("labels-once", text, int(empty.sum()), (), 0)]
 
 
 def _sum_columns(table: TableFile, data: Bools) -> list[Defect]:
@@ -171,6 +194,8 @@ def _orders(table: TableFile, column: str) -> dict[str, int]:
     return {name: int(n) for name, n in zip(tests, table.asked(select)[0], strict=True)}
 
 
+_WORDY = "regexp_matches({x}, '[^0-9\\W]{{2}}')"
+"""SQL for a text with a word in it, which numbers of things have not."""
 _LIKE_DATE = re.compile(r"\w+[-/. ]+\w+[-/., ]+\d")
 _ORDERS = {
     "iso": "with the year first",
