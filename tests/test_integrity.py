@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import duckdb
 import pytest
@@ -19,8 +20,9 @@ from leaf.errors import QueryError
 from leaf.provenance.coverage import in_words, line, merge_coverage
 from leaf.readers.base import TableInfo
 from leaf.readers.tabular.delimited import DelimitedReader
-from leaf.readers.tabular.labels import is_said, label_of
+from leaf.readers.tabular.labels import HINT, is_said, label_of
 from leaf.readers.tabular.sheets import SheetsReader
+from leaf.readers.tabular.sql import literal
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import open_store
@@ -93,7 +95,81 @@ def test_words_for_totals_are_known(text: str, kind: str, exact: bool) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "الاجمالي",
+        "مجموع",
+        "סה״כ",
+        "סך הכל",
+        "סהכ",
+        "計",
+        "総計",
+        "総合計",
+        "계",
+        "총합",
+        "合 计",
+        "小 計",
+        "Cộng",
+        "Tổng cộng",
+        "Jumlah",
+        "รวม",
+        "कुल",
+        "Разом",
+        "Усього",
+        "Итог",
+        "Общий итог",
+        "Общо",
+        "Вкупно",
+        "Ukupno",
+        "Sveukupno",
+        "Skupaj",
+        "Iš viso",
+        "Kokku",
+        "Kopā",
+        "Celkový součet",
+        "Eindtotaal",
+        "Łącznie",
+        "Mindösszesen",
+        "Totalsumma",
+        "Gesamtbetrag",
+        "Teilergebnis",
+        "Overall Result",
+        "Tổng cộng",
+    ],
+)
+def test_totals_are_known_in_many_languages_and_in_long_tables(text: str) -> None:
+    label = label_of(text)
+    assert label is not None
+    assert (label.exact, label.sure) == (True, True)
+    word = normalize("NFC", text.strip())
+    assert duckdb.sql(f"SELECT regexp_matches({literal(word)}, {literal(HINT)})").fetchall() == [
+        (True,)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ensemble", "Zusammen", "TTL", "Tot", "Ergebnis", "North Result", "Cộng hòa", "Übertrag"],
+)
+def test_a_word_that_is_an_ordinary_value_as_well_is_not_sure(text: str) -> None:
+    label = label_of(text)
+    assert label is not None
+    assert not label.sure
+
+
+@pytest.mark.parametrize("word", ["Ensemble", "Tot", "Result"])
+def test_an_ordinary_word_is_a_total_where_the_numbers_say_so_and_else_is_not_doubted(
+    tmp_path: Path, word: str
+) -> None:
+    text = "who,paid\nA,851\nB,513\nC,917\n" + word
+    assert dict(from_csv(tmp_path, f"{text},2281\n").left_out) == {"total": (5,)}
+    info = from_csv(tmp_path, f"{text},703\n")
+    assert (info.left_out, info.doubtful) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "",
+        "A B C",
         "Totally Spies",
         "Summer",
         "Counter",

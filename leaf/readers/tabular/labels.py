@@ -7,20 +7,32 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from unicodedata import normalize
 
 LONGEST = 80
 """Characters of a label; longer texts are sentences."""
 _SUB = (
-    r"sub[ -]?tot(?:al|ale|aal|aux|ales)?s?|zwischensummen?|teilsumme|zwischentotal|sous[ "
-    r"-]total|delsumma?|delsum|mezisoučet|"
-    r"suma częściowa|ara toplam|välisumma|részösszeg|промежуточный итог|小計|小计|소계"
+    r"sub[ -]?tot(?:al|ale|aal|aux|ales)?s?|zwischensummen?|teilsumme|teilergebnis|zwischentotal|sous[ "
+    r"-]total|tussentotaal|delsumma?|delsum|mellemsum|mezisoučet|medzisúčet|međuzbroj|podzbroj|vmesna vsota|"
+    r"suma (?:częściowa|pośrednia)|ara toplam|välisumma|részösszeg|(?:промежуточный )?подытог|промежуточный итог|"
+    r"проміжний підсумок|μερικό σύνολο|υποσύνολο|小計|小计|소계|부분합|المجموع الفرعي|ال[إا]جمالي الفرعي|"
+    r"סכום ביניים|tổng phụ|sub ?jumlah|(?:ยอด)?รวมย่อย"
 )
 _TOTAL = (
     r"totals?|totale|totaux|totales|totaal|totalt|totali|totais|tot\.|summe|summen|sums?|gesamt|gesamtsumme|gesamtergebnis|"
-    r"insgesamt|endsumme|suma|somme|soma|summa|razem|ogółem|celkem|spolu|összesen|végösszeg|toplam|yhteensä|i alt|ialt|итого|"
-    r"всего|σύνολο|合計|合计|总计|總計|总和|總和|总数|합계|총계|Σ|σ|∑|المجموع|الإجمالي|סה\"כ"
+    r"gesamtbetrag|insgesamt|endsumme|eindtotaal|totalsumm?a?|totalbelopp|slutsumma|i alt|ialt|samtals|yhteensä|loppusumma|"
+    r"suma(?: końcowa)?|razem|ogółem|łącznie|celkem|celkom|spolu|(?:celkový )?součet|(?:celkový )?súčet|somme|soma|summa|"
+    r"összesen|mindösszesen|végösszeg|(?:sve)?ukupno|(?:све)?укупно|вкупно|общо|skupaj|skupna vsota|iš viso|kokku|"
+    r"kopā|kopsumma|pavisam|toplam|(?:общий )?итог|итого|всего|разом|усього|всього|(?:загальний )?підсумок|"
+    r"(?:γενικό )?σύνολο|合計|合计|总计|總計|総計|総合計|总合计|总和|總和|总数|計|합계|총계|총합계?|계|Σ|σ|∑|"
+    r"(?:ال)?مجموع(?: الكلي| العام)?|(?:ال)?[إا]جمالي(?: الكلي| العام)?|جمع(?: کل)?|סה(?:\"|״|׳׳|'')?כ|סך[ ־-]הכו?ל|"
+    r"cộng|tổng(?: (?:cộng|số))?|jumlah(?: (?:total|keseluruhan))?|(?:ยอด|ผล)?รวม(?:ทั้งหมด|ทั้งสิ้น)?|कुल(?: योग)?|"
+    r"(?:grand|overall) results?"
 )
-_GRAND = r"grand|overall|general|général|générale|geral|genel|net|gross|total"
+_ORDINARY = r"ensemble|zusammen|ttl|tot|results?|ergebnis|集計|汇总|彙總|요약|योग"
+"""Words for totals that are ordinary values as well: nothing but the numbers says which."""
+_CARRIED = r"übertrag|carried forward|brought forward"
+_GRAND = r"grand|overall|general|général|générale|generale|complessivo|geral|genel|net|gross|total"
 _WHOLE = (
     r"overall|all|alle|alles|tous|toutes|todos|todas|tutti|wszystkie|все|united "
     r"states|u\.?s\.?(?:a\.?)?|world|worldwide|"
@@ -40,10 +52,16 @@ _RATE = (
 )
 _DOUBLE = frozenset({"sum", "sums", "σ", "suma", "soma", "tot.", "media", "média", "mean", "medel"})
 """Words that are names and codes as well."""
+_ALONE = frozenset({"cộng", "tổng", "jumlah", "разом", "kopā", "skupaj", "計", "계", "جمع", "कुल"})
+"""Words that are totals where they stand alone: beside another they are as often part of a name
+(`Cộng hòa`) or say how many (`Jumlah penduduk`)."""
+_LETTERS = r"\u2e80-\u9fff\uac00-\ud7af"
+_SPACED = re.compile(rf"[{_LETTERS}](?: [{_LETTERS}])+|\S(?: \S){{3,}}")
+"""A word with blanks between its letters: `T O T A L`, `合 计`."""
 _EDGE = r"[\W_\d]"
 HINT = (
-    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_RATE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
-    r"|^\W*(?:\S[ \x{a0}]){3,}\S\W*$"
+    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_ORDINARY}|{_CARRIED}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_RATE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
+    r"|^\W*(?:\S[ \x{a0}]){3,}\S\W*$|^[^ -~][ \x{3000}]+[^ -~]$"
 )
 """SQL: whether it is worth looking at a text at all."""
 _MARKS = re.compile(r"(?:\s*(?:\\\d+|[¹²³⁴⁵⁶⁷⁸⁹⁰†‡*]+|[(\[]\d{1,2}[)\]]))+[\s,]*$")
@@ -94,8 +112,15 @@ def label_of(text: str) -> Label | None:
             parts = found.groupdict()
             name = (parts.get("before") or parts.get("behind") or "").strip(" ,:()–-")
             word = parts.get("first") or parts.get("last") or ""
-            return Label(kind, False, text.strip(), sure and word not in _DOUBLE, name, word)
+            sure = sure and word not in _DOUBLE and word not in _ALONE
+            return Label(kind, False, text.strip(), sure, name, word)
     return None
+
+
+def is_ordinary(label: Label) -> bool:
+    """Whether the word is an ordinary value as often (`Ensemble`, `Result`): without a sum it
+    calls for no doubt."""
+    return _ordinary().fullmatch(label.word) is not None
 
 
 def is_rate(label: Label) -> bool:
@@ -113,6 +138,11 @@ def is_said(label: Label) -> bool:
 
 
 @cache
+def _ordinary() -> re.Pattern[str]:
+    return re.compile(_ORDINARY)
+
+
+@cache
 def _rates() -> re.Pattern[str]:
     return re.compile(_RATE)
 
@@ -120,7 +150,7 @@ def _rates() -> re.Pattern[str]:
 def _plain(text: str) -> str:
     """In lower case, without the marks of footnotes, dots that lead to the numbers, and blanks
     between letters."""
-    plain = " ".join(text.split())
+    plain = " ".join(normalize("NFC", text).split())
     for _ in range(3):
         plain = _LEADERS.sub("", _MARKS.sub("", plain)).strip(" :=*-–—_()[]")
     plain = (
@@ -128,7 +158,7 @@ def _plain(text: str) -> str:
         if not plain.lower().endswith(("tot.", "avg.", "min.", "max.", "std."))
         else plain
     )
-    if len(plain) > 6 and all(len(part) == 1 for part in plain.split(" ")):
+    if _SPACED.fullmatch(plain):
         plain = plain.replace(" ", "")
     return plain.lower()
 
@@ -144,6 +174,9 @@ def _patterns() -> tuple[tuple[str, bool, re.Pattern[str] | None, re.Pattern[str
             rf",:(–-]+(?P<last>{word})(?:, \d{{4}})?"
         )
 
+    def behind(word: str) -> re.Pattern[str]:
+        return re.compile(rf"(?P<before>[^!?;]{{1,60}})[ -]+(?P<last>{word})")
+
     sub = rf"(?:{_SUB})"
     total = rf"(?:(?:{_GRAND})[ -])?(?:{_TOTAL})(?: (?:{_GRAND}))?"
     alone = re.compile(rf"{total}|{total} \d{{4}}")
@@ -151,6 +184,8 @@ def _patterns() -> tuple[tuple[str, bool, re.Pattern[str] | None, re.Pattern[str
     return (
         ("subtotal", True, re.compile(sub), named(sub)),
         ("total", True, alone, named(total)),
+        ("total", False, re.compile(_ORDINARY), behind(_ORDINARY)),
+        ("subtotal", False, re.compile(_CARRIED), None),
         ("average", True, re.compile(_MEAN), None),
         ("average", False, re.compile(_OTHER), None),
         ("average", False, None, re.compile(rf"(?P<first>{_RATE})(?:[ ,:(–-]+[^!?;]{{0,40}})?")),

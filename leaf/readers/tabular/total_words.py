@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import places
-from leaf.readers.tabular.labels import Label, label_of
+from leaf.readers.tabular.labels import Label, is_ordinary, label_of
 from leaf.readers.tabular.place import TablePlace, locate
 from leaf.readers.tabular.table_file import WHOLE_ROWS, counted
 from leaf.readers.tabular.total_rows import LABEL_COLUMNS
@@ -34,7 +34,7 @@ def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str =
                     found.append((i + 1, label))
                 break
     # A name such as Total Care proves nothing; beside a plain Total, North Total is one as well.
-    if not any(label.exact for _, label in found):
+    if not any(label.exact and not is_ordinary(label) for _, label in found):
         return []
     rows = [row for row, _ in found]
     one = len(rows) == 1
@@ -85,6 +85,7 @@ def softened(
                     and cell[0] not in _STARTS
                     and (label := label_of(cell))
                     and label.exact
+                    and not is_ordinary(label)
                 ):
                     found.setdefault(position, {})[c] = cell.strip()
     return found

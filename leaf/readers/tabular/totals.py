@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaf.readers.tabular.labels import Label, is_rate, is_said
+from leaf.readers.tabular.labels import Label, is_ordinary, is_rate, is_said
 from leaf.readers.tabular.overlaps import overlapping
 from leaf.readers.tabular.spans import SumSpan, TableNumbers
 from leaf.readers.tabular.summaries import summaries
@@ -311,7 +311,7 @@ def _is_doubtful(search: SumSearch, sign: Sign, span: SumSpan | None, row: int, 
         return False
     if span is not None and span.bits >= 3 and not ordinary:
         return True
-    if ordinary or (not sign.stub and sign.keys <= 0):
+    if ordinary or (sign.keys <= 0 and (not sign.stub or is_ordinary(label))):
         return False
     if label.sure and (label.exact or label.kind == "subtotal"):
         return True
