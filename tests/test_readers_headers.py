@@ -267,6 +267,39 @@ def test_heading_row_is_left_out_of_queries_and_said(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "first",
+    ["North | " + word for word in ("#####", "TBD", "pending", "confidential", "<5", "*")],
+)
+def test_first_row_with_something_in_the_place_of_a_number_is_data(first: str) -> None:
+    (block,) = blocks_of(f"region | revenue\n{first}\nSouth | 20\nEast | 30\nWest | 40")
+    assert (block.names, kept([block])) == (("region", "revenue"), [2, 3, 4, 5])
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "rows"),
+    [
+        ("Month | Plan | Actual\nJan | Open | Open\nFeb | 9 | 8\nMar | 7 | 8", "Month", [2, 3, 4]),
+        (
+            "month | plan\njan | open\nfeb | open\nmar | 7\napr | 8\nmay | 9",
+            "month",
+            [2, 3, 4, 5, 6],
+        ),
+        ("Shop | Plan | Actual\nName | EUR | EUR\nA | 9 | 8\nB | 7 | 8", "Shop / Name", [3, 4]),
+        ("id | amount\nint | EUR\n1 | 100\n2 | 200", "id / int", [3, 4]),
+        ("Shop | Heat | Flow\n | mean | mean\nA | 9 | 8\nB | 7 | 8", "Shop", [3, 4]),
+        ("Owner | Anna\nMonth | Sales\nJan | TBD\nFeb | 20\nMar | 30", "Month", [3, 4, 5]),
+        ("land | umsatz\nCountry | Sales\nOman | 10\nPeru | 20\nChad | 30", "Country", [3, 4, 5]),
+    ],
+    ids=["word twice", "word below", "units", "types", "second level", "title", "two languages"],
+)
+def test_second_row_of_words_is_data_or_header_by_what_it_says(
+    text: str, names: str, rows: list[int]
+) -> None:
+    (block,) = blocks_of(text)
+    assert (block.names[0], kept([block])) == (names, rows)
+
+
 def test_many_rows_above_a_header_are_suspect_and_named() -> None:
     titles = "\n".join(f"Remark {name} of the office" for name in "ABCDEFGHIJKL")
     (block,) = blocks_of(

@@ -82,6 +82,20 @@ them."""
 _UNIT = re.compile(r"\(\s*(?:[$€£¥]?\s?1[0,. ]*|[^\W\d][^()]*|[$€£¥%])\s*\)")
 """`(1,000)`, `(percent)`, `(mil. dol.)`: what a column is counted in, as offices print it below its
 name."""
+_MEASURE = re.compile(
+    r"[%‰€$£¥#]|°\s?[CFK]?|(?:in\s+)?(?:[A-Z]{3}|(?:k|M|T|Mio\.?|Mrd\.?|Tsd\.?|m|bn)?\s?[€$£¥%])"
+    r"|[kKMGTmcdµnh]?(?:g|m|l|L|s|h|t|V|A|J|W|Wh|Pa|Hz|B|mol|bar)[²³23]?|C|F|K|ha|min"
+    r"|\w{1,4}[²³23]?/\w{1,5}[²³23]?"
+    r"|(?i:(?:in\s+)?(?:per ?cent|prozent|pct|euros?|dollars?|number|anzahl|count|stück|stk\.?|pcs"
+    r"|units?|hours?|days?|years?|stunden|tage|jahre|tonn(?:e|es|en)|lit(?:er|re)s?|met(?:er|re)s?"
+    r"|index|points?|mio\.?|mrd\.?|tsd\.?|thousands?|millions?|billions?))"
+    r"|(?i:u?int(?:eger)?\d*|bigint|smallint|float\d*|double|real|decimal|numeric|string|str|text"
+    r"|varchar|char|bool(?:ean)?|date|datetime|timestamp|time|object|category)"
+)
+"""`EUR`, `in %`, `m3/h`, `Stück`, `varchar`: what a second row of a header says of its columns, in
+units or types."""
+_PLACEHOLDER = re.compile(r"#{2,}|[<>≤≥~≈]=?\s?\d[\d.,]*\s?%?|[^\w%‰€$£¥°#]+")
+"""`#####`, `<5`, `**`: signs that stand where a number does."""
 CODE = re.compile(r"\(?[A-Z]{1,2}\)?|\([A-Z]+\)")
 """`D`, `(NA)`: letters that offices print where a number is withheld."""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\.0)?", re.ASCII)
@@ -131,6 +145,19 @@ def is_year_name(cell: Any) -> bool:
 def is_unit(cell: Any) -> bool:
     """Whether a cell is a unit in brackets."""
     return isinstance(cell, str) and bool(_UNIT.fullmatch(cell.strip())) and kind_of(cell) != "m"
+
+
+def is_measure(cell: Any) -> bool:
+    """Whether a cell is a unit or a type, without brackets too."""
+    return is_unit(cell) or (isinstance(cell, str) and bool(_MEASURE.fullmatch(cell.strip())))
+
+
+def is_placeholder(cell: Any) -> bool:
+    """Whether a cell is a word or a sign for "no value", or for one that is not told."""
+    if not isinstance(cell, str) or is_empty(cell):
+        return False
+    text = cell.strip()
+    return text.lower() in NO_VALUE or bool(_PLACEHOLDER.fullmatch(text))
 
 
 def is_rule(cell: Any) -> bool:

@@ -12,6 +12,8 @@ from typing import Any
 
 from leaf.readers.tabular.cells import (
     is_empty,
+    is_measure,
+    is_placeholder,
     is_rule,
     is_unit,
     is_year_name,
@@ -50,7 +52,8 @@ def below_names(
     whatever its types.
 
     At most two more rows of words may belong to the header (units, a second level); a row with a
-    number in a column of numbers, or with words for "no value", does not.
+    number in a column of numbers, with words for "no value", or with what else stands in the place
+    of a value, does not.
     """
     at = next((n for n in range(data) if are_names(view, rows[n], columns)), None)
     if at is None or at + 1 >= data:
@@ -71,7 +74,56 @@ def below_names(
             return n
         if "m" in kinds or any(kinds[p] in "nd" for p in hard):
             return n
+        if _stands_for_values(view, row, rows[n + 1 :], columns, hard):
+            return n
     return data
+
+
+def _stands_for_values(
+    view: GridView, row: int, following: list[int], columns: list[int], hard: list[int]
+) -> bool:
+    """Whether a row of words below one of names is the first of the data: `North, TBD`, with signs
+    or words where its columns have numbers.
+
+    No sign is needed where the words repeat, or where the row's name is of the make of those below
+    it and the words are of another: `North, pending`.
+    """
+    cells = {
+        p: str(cell).strip()
+        for p, c in enumerate(columns)
+        if not is_empty(cell := view.cell(row, c))
+    }
+    words = [cell for p, cell in cells.items() if p in hard]
+    keys = [p for p in cells if p not in hard]
+    if not words or (not keys and len(hard) < len(columns)):
+        return False
+    if all(map(is_placeholder, words)):
+        return True
+    if not keys or any(map(is_measure, words)):
+        return False
+    if (len(words) > 1 and len(set(words)) == 1) or any(
+        cells.get(p) == str(view.cell(i, columns[p])).strip() for i in following[:1] for p in hard
+    ):
+        return True
+    makes = {_make(word) for word in words}
+    return all(
+        _make(cells[p]) not in makes and _is_made_as(view, following, columns[p], cells[p])
+        for p in keys
+    )
+
+
+def _is_made_as(view: GridView, rows: list[int], column: int, text: str) -> bool:
+    """Whether a text begins as nearly all do in some rows of a column."""
+    below = [view.cell(i, column) for i in rows[:SAMPLE]]
+    makes = [_make(str(cell)) for cell in below if not is_empty(cell)]
+    return len(makes) > 1 and makes.count(_make(text)) >= 0.9 * len(makes)
+
+
+def _make(text: str) -> str:
+    """How a text is written: in capitals, with one first, in small letters; with digits or not."""
+    text = text.strip()
+    letters = "A" if text.isupper() else "Aa" if text[:1].isupper() else "a"
+    return letters + "9" * any(map(str.isdigit, text))
 
 
 def are_names(view: GridView, row: int, columns: list[int]) -> bool:
@@ -292,10 +344,10 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
 
 
 def _completes(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
-    """A full row above another: a header only if the lower one is no full set of names of its
-    own."""
+    """A full row above another: a header only if the lower one is no full set of names of its own,
+    or says units and types."""
     names = [str(view.cell(lower, c)).strip() for c in columns]
-    return "" in names or len(set(names)) < len(names)
+    return "" in names or len(set(names)) < len(names) or all(map(is_measure, names))
 
 
 def header_names(view: GridView, header: list[int], columns: list[int]) -> list[Any]:
