@@ -50,6 +50,29 @@ def test_tables_of_a_page_have_types_and_those_of_its_layout_are_left_aside(tmp_
     assert days[1][0][1] == "x"
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<thead><tr><td>Land</td><td>Sales</td></tr></thead>",
+        "<tr><th>Land</th><th>Sales</th></tr>",
+        "<tr><th colspan=2>Sales of 2024</th></tr><tr><th>Land</th><th>Sales</th></tr>",
+    ],
+    ids=["head", "cells of names", "with a title"],
+)
+def test_what_a_page_calls_the_header_of_a_table_is_its_header(tmp_path: Path, head: str) -> None:
+    body = "<tr><td>Oman</td><td>Secret</td></tr><tr><td>Peru</td><td>2</td></tr>"
+    ((info, rows),) = load(page(tmp_path, f"<table>{head}{body}</table>"), "html")
+    assert ([name for name, _ in info.columns], len(rows)) == (["Land", "Sales"], 2)
+
+
+def test_names_of_rows_and_heads_with_nothing_below_say_nothing_of_a_header(tmp_path: Path) -> None:
+    rows = "<tr><th>Land</th><td>Sales</td></tr><tr><th>Oman</th><td>10</td></tr>"
+    found = load(
+        page(tmp_path, f"<table>{rows}</table><table><thead>{rows}</thead></table>"), "html"
+    )
+    assert [[name for name, _ in info.columns] for info, _ in found] == [["Land", "Sales"]] * 2
+
+
 def test_a_cell_over_several_rows_holds_for_each(tmp_path: Path) -> None:
     body = """<table><tr><th>Land</th><th>City</th><th>People</th></tr>
       <tr><td rowspan="2">Ö</td><td>Wien</td><td>1900000</td></tr><tr><td>Graz</td><td>290000</td></tr>

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -143,13 +144,35 @@ def _tables(root: Any) -> list[Grid]:
     found = []
     for table in root.iter("table") if root is not None else ():
         if table not in layout:
-            rows = expanded(
-                [[_cell(c) for c in row if c.tag in ("td", "th")] for row in table.iter("tr")]
-            )
+            lines = _rows(table)
+            rows = expanded([[_cell(c) for c in _cells(row)] for row in lines])
             if is_table(rows):
                 caption = " ".join("".join(element.itertext()) for element in table.iter("caption"))
-                found.append(Grid("", rows, " ".join(caption.split())[:300]))
+                title = " ".join(caption.split())[:300]
+                found.append(Grid("", rows, title, header=_header_height(lines)))
     return found
+
+
+def _rows(table: Any) -> list[Any]:
+    """The rows of a table itself, without those of tables in its cells."""
+    return [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
+
+
+def _cells(row: Any) -> list[Any]:
+    return [cell for cell in row if cell.tag in ("td", "th")]
+
+
+def _header_height(rows: list[Any]) -> int:
+    """Rows at the top of a table that it says are its header: in its head, or of cells of that
+    kind alone. 0 where none of them names two columns, or nothing is below them."""
+    head = list(
+        takewhile(
+            lambda row: row.getparent().tag == "thead" or {c.tag for c in _cells(row)} <= {"th"},
+            rows,
+        )
+    )
+    named = any(sum(bool(_cell(c).text) for c in _cells(row)) > 1 for row in head)
+    return len(head) if named and len(head) < len(rows) else 0
 
 
 def _cell(element: Any) -> GridCell:

@@ -51,9 +51,10 @@ def find_tables(
     widths: Sequence[int] | None = None,
     merges: Sequence[Merge] = (),
     row_numbers: Sequence[int] | None = None,
+    header: int = 0,
 ) -> GridContent:
     """Every table of a grid, from the top, left before right. `row_numbers` are the rows' 1-based
-    numbers for notes."""
+    numbers for notes; the first `header` rows are known to be no data."""
     numbers = row_numbers or range(1, len(grid) + 1)
     filled = (
         list(grid.filled)
@@ -74,7 +75,7 @@ def find_tables(
     loose: list[int] = []
     for region in regions:
         if is_table(view, region, alone=len(regions) == 1):
-            blocks.append(_analyse(view, region, numbers, blocks))
+            blocks.append(_analyse(view, region, numbers, blocks, header))
         else:
             loose += [*region.titles, *region.rows, *region.footers]
     notes: list[Note] = []
@@ -127,17 +128,24 @@ def _names_in_part(above: TableBlock, block: TableBlock) -> bool:
 
 
 def _analyse(
-    view: GridView, region: Region, numbers: Sequence[int], earlier: Sequence[TableBlock]
+    view: GridView,
+    region: Region,
+    numbers: Sequence[int],
+    earlier: Sequence[TableBlock],
+    known: int,
 ) -> TableBlock:
-    """Titles, header, body and notes of one region."""
+    """Titles, header, body and notes of one region; none of the grid's first `known` rows is
+    data."""
     columns = _columns_in_use(view, region)
     rows = region.rows
     rows, below = _cut_footers(view, rows, columns)
     profile = column_kinds(view, rows, columns)
-    data, sure = first_data(view, rows, columns, profile)
+    told = sum(i < known for i in rows[:-1])
+    data, sure = (told, True) if told else first_data(view, rows, columns, profile)
     lender = None if sure or region.titles else _lender(earlier, columns)
     data -= lender is not None
-    data = below_names(view, rows, columns, profile, data)
+    if not told:
+        data = below_names(view, rows, columns, profile, data)
     header, above, data = _header_of(view, region, rows, columns, profile, data)
     body_rows = rows[data:]
     raw = header_names(view, header, columns)

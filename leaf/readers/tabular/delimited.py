@@ -132,20 +132,21 @@ class DelimitedReader:
             yield Passage(f"[columns: {names}]\n{text}" if with_header else text, "row", number)
             with_header = False
 
-    def tables(self, path: Path, out: Path) -> list[TableInfo]:
-        """Every table of the file as Parquet; most have one."""
+    def tables(self, path: Path, out: Path, *, header: int = 0) -> list[TableInfo]:
+        """Every table of the file as Parquet; most have one. `header` is how many rows at its top
+        are known to be its header."""
         source = open_source(path)
         size = path.stat().st_size
-        if size >= FAST_BYTES:
+        if size >= FAST_BYTES and not header:
             info = through_duckdb(source, out)
             if info:
                 return [info]
-        return _from_grid(source, out) if size <= GRID_BYTES else [streamed(source, out)]
+        return _from_grid(source, out, header) if size <= GRID_BYTES else [streamed(source, out)]
 
 
-def _from_grid(source: DelimitedSource, out: Path) -> list[TableInfo]:
+def _from_grid(source: DelimitedSource, out: Path, header: int) -> list[TableInfo]:
     grid, notes = read_grid(source)
-    found = blocks_of(source, grid)
+    found = blocks_of(source, grid, header=header)
     if not found.blocks:
         raise UnreadableFileError("This file holds no table.", "Read it as text instead.")
     infos = []

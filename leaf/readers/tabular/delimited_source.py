@@ -173,11 +173,12 @@ def count_lines(path: Path, encoding: Encoding) -> int:
     return count + (not last.endswith(newline))
 
 
-def blocks_of(source: DelimitedSource, grid: list[list[str]]) -> GridContent:
-    """The tables in some records of a file, and what stands around them."""
+def blocks_of(source: DelimitedSource, grid: list[list[str]], *, header: int = 0) -> GridContent:
+    """The tables in some records of a file, and what stands around them; `header` as `find_tables`
+    takes it."""
     if source.dialect.one_column:
         return one_column(grid)
-    return find_tables(grid, widths=[len(row) for row in grid])
+    return find_tables(grid, widths=[len(row) for row in grid], header=header)
 
 
 def check_rows(written: WrittenTable, counted: int, source: DelimitedSource) -> None:

@@ -41,6 +41,8 @@ class Grid:
     """Its caption."""
     notes: tuple[Note, ...] = ()
     """What must be known about how it was found."""
+    header: int = 0
+    """Rows at its top that the document calls its header; 0 where it does not say."""
 
 
 def is_table(rows: Rows) -> bool:
@@ -110,7 +112,7 @@ def _written(grid: Grid, number: int, out: Path, before: int) -> Iterator[TableI
             csv.writer(file, quoting=csv.QUOTE_ALL).writerows(
                 [" ".join(cell.split()) for cell in row] for row in grid.rows
             )
-        for at, info in enumerate(DelimitedReader().tables(source, folder)):
+        for at, info in enumerate(DelimitedReader().tables(source, folder, header=grid.header)):
             name = f"{before + at}.parquet"
             (folder / info.parquet).rename(out / name)
             caption = (Note("caption", f"Its caption: {grid.title}"),) if grid.title else ()
