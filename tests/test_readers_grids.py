@@ -73,6 +73,30 @@ def test_names_of_rows_and_heads_with_nothing_below_say_nothing_of_a_header(tmp_
     assert [[name for name, _ in info.columns] for info, _ in found] == [["Land", "Sales"]] * 2
 
 
+def test_table_with_names_keeps_its_rows_though_a_cell_holds_a_table(tmp_path: Path) -> None:
+    inner = "<table><tr><th>p</th><th>n</th></tr><tr><td>a</td><td>4</td></tr></table>"
+    body = f"""<table><tr><th>Region</th><th>Sales</th><th>Detail</th></tr>
+      <tr><td>North</td><td>10</td><td>new {inner}</td></tr><tr><td>South</td><td>20</td><td></td></tr></table>
+      <table><tr><th>x {inner}</th><th>y</th></tr><tr><td>3</td><td>4</td></tr></table>"""
+    found = load(page(tmp_path, body), "html")
+    assert [rows for _, rows in found] == [
+        [("North", 10, "new"), ("South", 20, None)],
+        [("a", 4)],
+        [("a", 4)],
+    ]
+
+
+def test_rows_that_a_page_hides_are_read_and_said(tmp_path: Path) -> None:
+    body = """<table><tr><th>Land</th><th>Sales</th></tr><tr><td>Oman</td><td>1</td></tr>
+      <tr style="color: red; display:none"><td>Peru</td><td>2</td></tr>
+      <tbody hidden><tr><td>Chad</td><td>3</td></tr></tbody></table>"""
+    ((info, rows),) = load(page(tmp_path, body), "html")
+    assert [(n.text, n.place) for n in info.notes if n.kind == "hidden-rows"] == [
+        ("2 rows are hidden in the page and read like all others.", "rows 3-4")
+    ]
+    assert len(rows) == 3
+
+
 def test_a_cell_over_several_rows_holds_for_each(tmp_path: Path) -> None:
     body = """<table><tr><th>Land</th><th>City</th><th>People</th></tr>
       <tr><td rowspan="2">Ö</td><td>Wien</td><td>1900000</td></tr><tr><td>Graz</td><td>290000</td></tr>

@@ -4,7 +4,7 @@ limited."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
@@ -15,6 +15,7 @@ from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.documents.article import article_of, left_aside
 from leaf.readers.documents.webarchive import page_in
 from leaf.readers.encoding import decode, guess_note, sniff_bytes
+from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -26,6 +27,7 @@ MAX_TEXT = 9_900_000
 MAX_DEPTH = 250
 
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.I)
+HIDDEN = re.compile(r"(?i)\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*(?:hidden|collapse)\b")
 FIRST_BAR = re.compile(r"^\s*\| ?")
 HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 BLOCKS = frozenset(HEADINGS) | {
@@ -139,18 +141,44 @@ def _left_aside(paragraphs: list[str]) -> tuple[Note, ...]:
 
 
 def _tables(root: Any) -> list[Grid]:
-    """The tables of a page."""
+    """The tables of a page. One in a cell of another is a table of its own, and no text of that
+    cell."""
     layout = _layout_tables(root) if root is not None else set()
-    found = []
-    for table in root.iter("table") if root is not None else ():
+    found: dict[Any, Grid] = {}
+    for table in reversed(list(root.iter("table"))) if root is not None else ():
         if table not in layout:
             lines = _rows(table)
-            rows = expanded([[_cell(c) for c in _cells(row)] for row in lines])
+            rows = expanded([[_cell(c, found) for c in _cells(row)] for row in lines])
             if is_table(rows):
-                caption = " ".join("".join(element.itertext()) for element in table.iter("caption"))
-                title = " ".join(caption.split())[:300]
-                found.append(Grid("", rows, title, header=_header_height(lines)))
-    return found
+                height = _header_height(lines)
+                notes = _hidden_note(lines, height)
+                found[table] = Grid("", rows, _caption(table), notes, height)
+    return list(reversed(found.values()))
+
+
+def _caption(table: Any) -> str:
+    captions = [e for e in table.iter("caption") if next(e.iterancestors("table"), None) is table]
+    return " ".join(" ".join("".join(e.itertext()) for e in captions).split())[:300]
+
+
+def _hidden_note(rows: list[Any], height: int) -> tuple[Note, ...]:
+    """Rows below a header that a browser does not show are read all the same, and said, as those of
+    a workbook are."""
+    hidden = [n for n, row in enumerate(rows, 1) if n > height and len(row) and _is_hidden(row)]
+    if not hidden:
+        return ()
+    count = "1 row is" if len(hidden) == 1 else f"{len(hidden):,} rows are"
+    text = f"{count} hidden in the page and read like all others."
+    return (Note("hidden-rows", text, len(hidden), places(hidden)),)
+
+
+def _is_hidden(row: Any) -> bool:
+    """Whether a row, or the part of the table that it is in, says itself that it is not shown."""
+    return any(
+        element.get("hidden") is not None or HIDDEN.search(element.get("style") or "")
+        for element in (row, row.getparent())
+        if element.tag in ("tr", "tbody", "thead", "tfoot")
+    )
 
 
 def _rows(table: Any) -> list[Any]:
@@ -175,18 +203,18 @@ def _header_height(rows: list[Any]) -> int:
     return len(head) if named and len(head) < len(rows) else 0
 
 
-def _cell(element: Any) -> GridCell:
-    words = " ".join(text for text in _visible(element))
+def _cell(element: Any, aside: Container[Any] = ()) -> GridCell:
+    words = " ".join(text for text in _texts(element, aside))
     return GridCell(" ".join(words.split()), _span(element, "colspan"), _span(element, "rowspan"))
 
 
-def _visible(element: Any) -> Iterator[str]:
-    """The texts of an element, without those of scripts and styles."""
+def _texts(element: Any, aside: Container[Any]) -> Iterator[str]:
+    """The texts of an element, without those of scripts and styles and of what is left aside."""
     if element.text:
         yield element.text
     for child in element:
-        if child.tag not in SILENT:
-            yield from _visible(child)
+        if child.tag not in SILENT and child not in aside:
+            yield from _texts(child, aside)
         if child.tail:
             yield child.tail
 
@@ -342,12 +370,22 @@ def _alternative(image: Any) -> str:
 
 
 def _layout_tables(root: Any) -> set[Any]:
-    """Tables that hold tables, or whose rows have one cell: they place text, they are no data."""
+    """Tables that hold tables and name no columns, or whose rows have one cell: they place text,
+    they are no data."""
     found = set()
     for table in root.iter("table"):
         outer = next(table.iterancestors("table"), None)
-        if outer is not None:
+        if outer is not None and not _names_columns(outer):
             found.add(outer)
         if not any(len(row) > 1 for row in table.iter("tr")):
             found.add(table)
     return found
+
+
+def _names_columns(table: Any) -> bool:
+    """Whether a row of a table itself has two cells of names, that hold no table as those of a
+    layout do."""
+    return any(
+        sum(c.tag == "th" and bool(_cell(c).text) and c.find(".//table") is None for c in row) > 1
+        for row in _rows(table)
+    )
