@@ -412,6 +412,42 @@ def test_hidden_rows_and_columns_percent_and_merged_cells_are_said_with_their_ce
     assert info.rows == 4
 
 
+@pytest.mark.parametrize(
+    ("formats", "kind", "text"),
+    [
+        (
+            ["$#,##0", "[$€-407]#,##0", '#,##0 "GBP"', "[$€-40C]0"],
+            "currency-mixed",
+            "Numbers in column B are shown in different currencies ($, £, €): they do not add up.",
+        ),
+        (
+            ["0%", "0.0%", "General", "0.00"],
+            "percent",
+            "2 of 4 numbers in column B are shown as percent, where 0.125 stands for 12.5%; the others are not.",
+        ),
+        (
+            ["$#,##0", "0", "General", "[$USD] 0"],
+            "currency",
+            "Numbers in column B are shown with a currency sign, which is no part of the number.",
+        ),
+        (["[$-409]d-mmm-yy", "General", "General", "0"], "", ""),
+    ],
+    ids=["currencies", "percent of some", "one currency", "a language alone"],
+)
+def test_column_that_mixes_how_its_numbers_are_shown_is_said(
+    tmp_path: Path, formats: list[str], kind: str, text: str
+) -> None:
+    def change(sheet: Any) -> None:
+        for row, number_format in enumerate(formats, 2):
+            sheet.cell(row, 2).number_format = number_format
+
+    rows = [["land", 2024], ["Oman", 1.25], ["Peru", 2.5], ["Chad", 25], ["Togo", 30]]
+    (info,) = from_rows(tmp_path, rows, change)
+    kinds = ("percent", "currency", "currency-mixed")
+    found = {n.kind: n.text for n in info.notes if n.kind in kinds}
+    assert found == ({kind: text} if kind else {})
+
+
 def test_filtered_rows_are_read_and_said(tmp_path: Path) -> None:
     def change(sheet: Any) -> None:
         sheet.auto_filter.ref = "A1:B4"

@@ -8,8 +8,8 @@ data all the same: it is said, not left out.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from zipfile import ZipFile
 
@@ -23,9 +23,13 @@ _NUMBER = re.compile(rb"\br=[\"'](\d+)[\"']")
 _COLUMN = re.compile(rb"<(?:\w+:)?col\b([^>]*\bhidden=[\"'](?:1|true)[\"'][^>]*)>")
 _FILTER = re.compile(rb"<(?:\w+:)?autoFilter\b[^>]*\bref=[\"']([A-Z$]+\d+:[A-Z$]+\d+)[\"'][^>]*>")
 _CRITERION = re.compile(rb"<(?:\w+:)?filterColumn\b")
-_STYLED = re.compile(
-    rb"<(?:\w+:)?c\b(?=[^>]*\br=[\"']([A-Z]{1,3})\d+[\"'])(?=[^>]*\bs=[\"'](\d+)[\"'])(?![^>]*\bt=[\"'][sbie])[^>]*>"
+_VALUE = re.compile(
+    rb"<(?:\w+:)?c\b(?![^>]*\bt=[\"'][sbied])([^>]*[^/>])>\s*"
+    rb"(?:<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?<(?:\w+:)?v>([^<]+)<"
 )
+"""The attributes and the value of a cell that holds a number."""
+_LETTERS = re.compile(rb"\br=[\"']([A-Z]{1,3})\d")
+_STYLE = re.compile(rb"\bs=[\"'](\d+)[\"']")
 _MERGED = re.compile(
     rb"<(?:\w+:)?mergeCell\b[^>]*\bref=[\"']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})[\"']"
 )
@@ -38,14 +42,30 @@ _CURRENCY_IDS = (5, 6, 7, 8, 42, 44)
 _CURRENCY = re.compile(
     r"[$€£¥₹₽₩₺]|\b(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY|BRL)\b"
 )
+_LOCALE = re.compile(r"\[\$([^\]-]*)[^\]]*\]")
+"""`[$€-407]`: the sign, and the language it is written in; `[$-407]` is no sign."""
+_PLAIN_IDS = (*range(5), 11, *range(37, 41), 48)
+_NOT_CODE = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.")
+PERCENT, PLAIN, SOME_CURRENCY = "%", "", "¤"
+"""How a number is shown where that is no sign of a currency; the last is a currency that the
+program chooses."""
+
+
+Shown = dict[str, Counter[str]]
+"""By a column's letters, how many of its numbers are shown in which way."""
 
 
 @dataclass(frozen=True)
 class Formats:
-    """Cell styles of a workbook by what their numbers are."""
+    """Cell styles of a workbook by how they show a number: as percent, with the sign of a currency,
+    or plainly. Dates have none of these."""
 
-    percent: frozenset[int] = frozenset()
-    currency: frozenset[int] = frozenset()
+    shown: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def tell(self) -> bool:
+        """Whether any shows more than the number."""
+        return any(self.shown.values())
 
 
 @dataclass
@@ -58,8 +78,7 @@ class Sight:
     filters: list[str] = field(default_factory=list)
     filtered: bool = False
     merges: list[Merge] = field(default_factory=list)
-    percent: Counter[str] = field(default_factory=Counter)
-    currency: Counter[str] = field(default_factory=Counter)
+    shown: Shown = field(default_factory=lambda: defaultdict(Counter))
     _seen: int = 0
 
     def add(self, data: bytes) -> None:
@@ -84,13 +103,18 @@ class Sight:
                 corners = ((int(top), left), (int(bottom), right))
                 one, other = ((row - 1, column_number(letters) - 1) for row, letters in corners)
                 self.merges.append((one, other))
-        if self._seen < _STYLED_BYTES and (self.formats.percent or self.formats.currency):
-            for letters, style in _STYLED.findall(data[: _STYLED_BYTES - self._seen]):
-                if int(style) in self.formats.percent:
-                    self.percent[letters.decode()] += 1
-                elif int(style) in self.formats.currency:
-                    self.currency[letters.decode()] += 1
+        if self._seen < _STYLED_BYTES and self.formats.tell:
+            for attributes, value in _VALUE.findall(data[: _STYLED_BYTES - self._seen]):
+                self._count(attributes, value)
         self._seen += len(data)
+
+    def _count(self, attributes: bytes, value: bytes) -> None:
+        letters, style = _LETTERS.search(attributes), _STYLE.search(attributes)
+        how = self.formats.shown.get(int(style[1]) if style else 0)
+        if letters and how is not None:
+            of_column = self.shown[letters[1].decode()]
+            if of_column or how or not re.fullmatch(rb"(?:19|20)\d\d", value):
+                of_column[how] += 1  # a year above is a name
 
     def notes(self, sheet: str) -> list[Note]:
         """What a person must know of the sheet."""
@@ -109,23 +133,75 @@ class Sight:
                 f"sheet and read like all others."
             )
             found.append(Note("hidden-columns", text, count, f"sheet {sheet}!{spans}", spans))
-        for kind, columns, what in (
-            ("percent", self.percent, "shown as percent: 0.125 stands for 12.5%"),
-            (
-                "currency",
-                self.currency,
-                "shown with a currency sign, which is no part of the number",
-            ),
-        ):
-            if columns:
-                letters = sorted(columns, key=lambda x: (len(x), x))
-                spans = ", ".join(f"{x}:{x}" for x in letters[:12])
-                names = ", ".join(letters[:12])
-                text = f"Numbers in column{'' if len(letters) == 1 else 's'} {names} are {what}."
-                found.append(
-                    Note(kind, text, sum(columns.values()), f"sheet {sheet}!{spans}", spans)
-                )
-        return found
+        return found + shown_notes(sheet, self.shown)
+
+
+def shown_notes(sheet: str, shown: Shown) -> list[Note]:
+    """What the numbers of a sheet's columns are shown as, and which columns mix that."""
+    percent = {x: how for x, how in shown.items() if how[PERCENT]}
+    money = {x: how for x, how in shown.items() if _signs(how) or how[SOME_CURRENCY]}
+    some = {x: how for x, how in percent.items() if how[PERCENT] < how.total()}
+    several = {x: how for x, how in money.items() if len(_signs(how)) > 1}
+    found = []
+    if whole := percent.keys() - some.keys():
+        names = _names(whole)
+        text = (
+            f"Numbers in column{'' if len(whole) == 1 else 's'} {names} are shown as percent: "
+            f"0.125 stands for 12.5%."
+        )
+        count = sum(percent[x][PERCENT] for x in whole)
+        found.append(_of_columns("percent", text, whole, count, sheet))
+    if some:
+        count = sum(how[PERCENT] for how in some.values())
+        of, names = sum(how.total() for how in some.values()), _names(some)
+        text = (
+            f"{count:,} of {of:,} numbers in column{'' if len(some) == 1 else 's'} {names} are "
+            f"shown as percent, where 0.125 stands for 12.5%; the others are not."
+        )
+        found.append(_of_columns("percent", text, some, count, sheet))
+    if one := money.keys() - several.keys():
+        names = _names(one)
+        text = (
+            f"Numbers in column{'' if len(one) == 1 else 's'} {names} are shown with a currency "
+            f"sign, which is no part of the number."
+        )
+        count = sum(how.total() - how[PERCENT] - how[PLAIN] for how in (money[x] for x in one))
+        found.append(_of_columns("currency", text, one, count, sheet))
+    if several:
+        names = _names(several)
+        signs = ", ".join(sorted({sign for how in several.values() for sign in _signs(how)}))
+        text = (
+            f"Numbers in column{'' if len(several) == 1 else 's'} {names} are shown in different "
+            f"currencies ({signs}): they do not add up."
+        )
+        count = sum(how[sign] for how in several.values() for sign in _signs(how))
+        found.append(_of_columns("currency-mixed", text, several, count, sheet))
+    return found
+
+
+def _signs(how: Counter[str]) -> list[str]:
+    """The signs of known currencies among the ways in which a column's numbers are shown."""
+    return [sign for sign in how if sign not in (PERCENT, PLAIN, SOME_CURRENCY)]
+
+
+def _names(columns: Collection[str]) -> str:
+    return ", ".join(sorted(columns, key=_place)[:12])
+
+
+def _of_columns(kind: str, text: str, columns: Collection[str], count: int, sheet: str) -> Note:
+    spans = ", ".join(f"{x}:{x}" for x in sorted(columns, key=_place)[:12])
+    return Note(kind, text, count, f"sheet {sheet}!{spans}", spans)
+
+
+def _place(letters: str) -> tuple[int, str]:
+    return len(letters), letters
+
+
+def sign_of(words: str) -> str:
+    """The sign of a currency in a format or in a code of three letters; empty where there is
+    none."""
+    found = _CURRENCY.search(words)
+    return {"USD": "$", "EUR": "€", "GBP": "£"}.get(found[0], found[0]) if found else ""
 
 
 def holds(data: bytes, word: bytes, pair: bytes) -> bool:
@@ -176,16 +252,27 @@ def read_formats(archive: ZipFile) -> Formats:
     except (etree.XMLSyntaxError, *BROKEN_ZIP):
         return Formats()
     codes = {int(e.get("numFmtId", "0")): e.get("formatCode", "") for e in root.iter("{*}numFmt")}
-    percent, currency = set(), set()
+    shown = {}
     for cells in root.iter("{*}cellXfs"):
         for index, style in enumerate(cells):
             number = int(style.get("numFmtId", "0"))
-            code = codes.get(number, "")
-            if number in _PERCENT_IDS or "%" in code:
-                percent.add(index)
-            elif number in _CURRENCY_IDS or _CURRENCY.search(code):
-                currency.add(index)
-    return Formats(frozenset(percent), frozenset(currency))
+            if (how := _shown(number, codes.get(number, ""))) is not None:
+                shown[index] = how
+    return Formats(shown)
+
+
+def _shown(number: int, code: str) -> str | None:
+    """How a format shows a number; None for dates, text and what is not known."""
+    if number in _PERCENT_IDS or "%" in code:
+        return PERCENT
+    if sign := sign_of(_LOCALE.sub(r"\1", code)):
+        return sign
+    if number in _CURRENCY_IDS:
+        return SOME_CURRENCY
+    plain = number in _PLAIN_IDS or (
+        code and not re.search(r"(?i)[ymdhs@]", _NOT_CODE.sub("", code))
+    )
+    return PLAIN if plain else None
 
 
 def merged_note(
