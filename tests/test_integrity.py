@@ -848,6 +848,47 @@ def test_statements_and_reports_leave_out_what_is_proven_and_name_the_rest(
     assert _named(tmp_path, text) == (left_out, doubtful)
 
 
+_MONTHS = (
+    "what,n\nJan,1091\nFeb,1160\nMar,955\nQ1,3206\nApr,1588\nMay,1255\nJun,1340\nQ2,4183\nJul,1008\nAug,942\nSep,918\n"
+    "Q3,2868\nOct,870\nNov,1261\nDec,1412\nQ4,3543\n"
+)
+_PIVOT = "what,n\nEast,5091\nA,1957\nB,3134\nWest,2816\nA,1134\nB,1682\nSouth,2018\nA,797\nB,1221\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out", "doubtful"),
+    [
+        # a plain total that is right for their parts alone proves them
+        (f"{_PIVOT}Grand Total,9925\n", ["East", "West", "South", "Grand Total"], []),
+        ("what,n\nN,100\nN,250\nN Result,350\nS,70\nS,31\nS Result,101\nGesamtergebnis,451\n",
+         ["N Result", "S Result", "Gesamtergebnis"], []),
+        ("what,n\nGross,1000.40\nDiscount,-100.10\nNet,900.30\nVAT,171.06\nTotal,1071.36\n", ["Net", "Total"], []),
+        # with a word that is not alone, and without one, they are named
+        ("what,n\nAll regions,9925\n" + _PIVOT[7:], [], ["All regions", "East", "West", "South"]),
+        (f"{_MONTHS}FY,13800\n", [], ["Q1", "Q2", "Q3", "Q4", "FY"]),
+        (_MONTHS, [], ["Q1", "Q2", "Q3", "Q4"]),
+        (_PIVOT, [], ["East", "West", "South"]),
+        ("what,n\nLand,9925\n" + _PIVOT[7:], [], ["Land", "East", "West", "South"]),
+        ("land,n\nLand,54269\nA,2117\nB,15760\nC,9789\nD,17602\nE,9001\n", [], ["Land"]),
+        # a row that is left over, numbers that say little, and a running total
+        (f"{_MONTHS}other,977\n", [], []),
+        ("what,n\na,100\nb,200\nc,300\nd,300\ne,400\nf,700\n", [], []),
+        ("what,n\na,1\nb,1\nc,2\nd,3\ne,5\nf,8\ng,13\n", [], []),
+    ],
+)  # fmt: skip
+def test_sums_that_leave_no_row_over_prove_each_other(
+    tmp_path: Path, text: str, left_out: list[str], doubtful: list[str]
+) -> None:
+    assert _named(tmp_path, text) == (left_out, doubtful)
+
+
+def test_a_total_that_its_rows_give_twice_is_not_called_wrong(tmp_path: Path) -> None:
+    text = "what,n\nA,3001\nB,4000\nA and C,5001\nC,2000\nB again,4000\nTotal,9001\n"
+    said = cells(from_csv(tmp_path, text))
+    assert "totals-differ" not in said
+    assert "totals-doubtful" in said
+
+
 @pytest.mark.parametrize(
     "text", ["Total holdings", "Total - place of birth", "Country mean", "Total: all"]
 )

@@ -51,6 +51,8 @@ class SumSearch:
     again: dict[int, SumSpan] = field(default_factory=dict)
     """Rows that are the sum of two different groups of rows: the parts of one are totals
     themselves."""
+    tiled: set[int] = field(default_factory=set)
+    """Rows that are found by nothing but that sums leave no row of the table over."""
     above: float = 0.0
     """How much totals stand below (else above) their rows here."""
 

@@ -19,6 +19,7 @@ from leaf.readers.tabular.overlaps import overlapping
 from leaf.readers.tabular.spans import SumSpan, TableNumbers
 from leaf.readers.tabular.summaries import summaries
 from leaf.readers.tabular.sums import SEARCHED, Sign, SumSearch
+from leaf.readers.tabular.tiles import Tiling, tiling
 
 if TYPE_CHECKING:
     from leaf.readers.tabular.spans import Bools, Floats, Ints
@@ -87,7 +88,8 @@ def find(
     search = SumSearch(numbers, sums, linked, n <= SEARCHED)
     search.run(rows)
     search.rest(rows)
-    _judge(search, sums, rows, marks, doubts)
+    tiles = _tiled(search, sums, rows)
+    _judge(search, sums, rows, marks, doubts, tiles)
     for row in overlapping(numbers, rows, {*marks, *doubts}, is_rest):
         doubts[row] = DoubtfulRow("subtotal", False)
     return marks, doubts
@@ -119,6 +121,22 @@ def _is_summary(sign: Sign) -> bool:
     return is_rate(label) or (bool(label.name) and is_said(label))
 
 
+def _tiled(search: SumSearch, signs: Mapping[int, Sign], rows: Ints) -> Tiling | None:
+    """Sums that leave no row over, if they prove each other; what the search has not found of them
+    by itself is found then."""
+    tiles = tiling(search.numbers, rows)
+    if tiles is None or tiles.bits < PROOF:
+        return None
+    old = search.found
+    search.found = {row: old.get(row, span) for row, span in tiles.spans.items()} | {
+        row: span for row, span in old.items() if row not in tiles.spans
+    }
+    # By themselves these are doubtful at most: where some sums of a table are left out and others
+    # stay, no column adds up.
+    search.tiled = {row for row in tiles.spans if row not in old and not _is_plain(signs, row)}
+    return tiles
+
+
 def _structure(sign: Sign) -> float:
     """Bits of what is seen before anything is added up."""
     label = sign.label
@@ -135,6 +153,7 @@ def _judge(
     rows: Ints,
     marks: dict[int, ProvenRow],
     doubts: dict[int, DoubtfulRow],
+    tiles: Tiling | None,
 ) -> None:
     bonus = _consistency(search, signs)
     within = _nested(search.found)
@@ -142,7 +161,7 @@ def _judge(
     proven = {}
     for row, span in search.found.items():
         sign = signs.get(row)
-        if sign is None:
+        if sign is None or row in search.tiled:
             continue
         score = (
             _structure(sign)
@@ -159,14 +178,24 @@ def _judge(
     bare = [row for row in proven if signs[row].label is None]
     if len(bare) > 0.4 * len(rows):
         proven = {row: span for row, span in proven.items() if signs[row].label is not None}
+    if tiles and _is_plain(signs, tiles.whole) and tiles.whole in proven:
+        # The total is right for their parts alone: without them it would be twice as much.
+        proven |= {row: search.found[row] for row in tiles.spans}
     data = [int(r) for r in rows if int(r) not in proven]
     if not data:
         proven, data = {}, [int(r) for r in rows]
     extents = _extents(search.found)
     for row, span in proven.items():
-        kind = _kind(row, signs[row].label, (data[0], data[-1]), {r: extents[r] for r in proven})
+        label = signs[row].label if row in signs else None
+        kind = _kind(row, label, (data[0], data[-1]), {r: extents[r] for r in proven})
         marks[row] = ProvenRow(kind, *extents[row], span.off)
     doubts |= _doubted(search, signs, marks, rows)
+
+
+def _is_plain(signs: Mapping[int, Sign], row: int) -> bool:
+    """Whether a row is called a Total and nothing else."""
+    label = signs[row].label if row in signs else None
+    return label is not None and label.exact and label.sure
 
 
 def _arithmetic(search: SumSearch, span: SumSpan) -> float:
@@ -268,7 +297,7 @@ def _doubted(
     if len(bare) > max(
         2, 0.4 * len(rows)
     ):  # a series in which each row is the sum of those before is no table of totals
-        bare = [r for r in bare if search.certain(search.found[r])]
+        bare = [r for r in bare if r in search.tiled or search.certain(search.found[r])]
     doubts |= {r: DoubtfulRow("subtotal", False) for r in bare}
     for row in search.again:
         one, other = search.found[row], search.again[row]
@@ -348,8 +377,7 @@ def _differs(
     where they are of one size."""
     import numpy as np
 
-    sign = signs[row]
-    if sign.label is None or not (sign.label.exact and sign.label.sure) or row != int(rows[-1]):
+    if not _is_plain(signs, row) or row != int(rows[-1]):
         return ()
     parts = np.array(
         [int(r) for r in rows if r != row and int(r) not in marks and int(r) not in signs],
@@ -358,7 +386,11 @@ def _differs(
     if len(parts) < 2:
         return ()
     numbers, off = search.numbers, []
-    for c in np.flatnonzero(~np.isnan(numbers.values[row]) & numbers.additive):
+    # Twice the total is no mistake of the file: the parts hold subtotals that nothing calls so.
+    own, sums = numbers.values[row], numbers.filled[parts].sum(axis=0)
+    times = np.maximum(1, np.round(sums / np.where(own == 0, np.nan, own)))
+    _, exact = numbers.close(own * times, sums, len(parts))
+    for c in np.flatnonzero(~np.isnan(own) & numbers.additive & ~exact):
         column = numbers.values[parts, c]
         printed, total = float(numbers.values[row, c]), float(np.nansum(column))
         within = (
