@@ -21,6 +21,10 @@ MOST_ROWS = 2_000
 """Each row is held against all groups of rows that end next to it."""
 
 
+MOST_TRIED = 32
+"""Groups with the right sum in one column that a row is held against in the others."""
+
+
 @dataclass(frozen=True)
 class Tiling:
     """Sums that hold all rows of a table."""
@@ -57,22 +61,27 @@ class _Tiles:
         import numpy as np
 
         self.numbers, self.columns = numbers, columns
+        self.values, self.filled = numbers.values[:, columns], numbers.filled[:, columns]
         self.bits = np.array([numbers.bits[c] - _coarser(numbers, int(c)) for c in columns])
 
     def tiled(self, rows: Ints) -> Tiling | None:
         """The sums in this order of rows, if they leave none over."""
-        stack: list[int] = []
+        import numpy as np
+
+        held, top = np.empty(len(rows), dtype=int), 0
         sums: dict[int, list[int]] = {}
         for row in rows.tolist():
-            if count := self._count(row, stack):
-                sums[row] = stack[-count:]
-                del stack[-count:]
-            stack.append(row)
+            if count := self._count(row, held[:top]):
+                sums[row] = held[top - count : top].tolist()
+                top -= count
+            held[top] = row
+            top += 1
+        stack = held[:top].tolist()
         left = [row for row in stack if row not in sums]
         if len(left) == 1 and left[0] in (stack[0], stack[-1]):
             # Totals of all stand on the other side than those of groups, as in pivot tables.
             rest = [row for row in stack if row != left[0]]
-            if len(rest) > 1 and self._count(left[0], rest) == len(rest):
+            if len(rest) > 1 and self._count(left[0], np.array(rest)) == len(rest):
                 sums[left[0]], stack, left = rest, [left[0]], []
         if left or not sums:
             return None
@@ -85,22 +94,23 @@ class _Tiles:
             bits - log2(chances) - len(sums) - 1,
         )
 
-    def _count(self, row: int, stack: Sequence[int]) -> int:
+    def _count(self, row: int, stack: Ints) -> int:
         """How many rows at the end of the stack a row sums; 0 for none."""
         import numpy as np
 
         if len(stack) < 2:
             return 0
-        printed = self.numbers.values[row, self.columns]
+        printed = self.values[row]
         given = ~np.isnan(printed)
         main = int(np.argmax(np.where(given, self.bits, -1)))
-        above = self.numbers.filled[stack[::-1]][:, self.columns]
-        totals = np.cumsum(above, axis=0)
+        nearest = stack[::-1]
+        sums = np.cumsum(self.filled[nearest, main])  # of one column first: most rows end here
         slack = self.numbers.steps[self.columns[main]] * (1 + len(stack) ** 0.5)
         slack += 1e-9 * max(1.0, abs(float(printed[main])))
-        for at in np.flatnonzero(np.abs(totals[:, main] - printed[main]) <= slack).tolist():
-            several = (above[: at + 1] != 0).sum(axis=0) > 1
-            if at and self._agree(printed, totals[at], at + 1) and (several & given).any():
+        for at in np.flatnonzero(np.abs(sums - printed[main]) <= slack)[:MOST_TRIED].tolist():
+            above = self.filled[nearest[: at + 1]]
+            several = (above != 0).sum(axis=0) > 1
+            if at and (several & given).any() and self._agree(printed, above.sum(axis=0), at + 1):
                 return int(at) + 1
         return 0
 
