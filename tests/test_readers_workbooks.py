@@ -10,6 +10,7 @@ import pytest
 
 from leaf.errors import EncryptedFileError, UnreadableFileError
 from leaf.readers.detect import detect
+from leaf.readers.tabular.sheets import SheetsReader
 from leaf.readers.worker import inspect, tables
 
 WORKBOOK = """<?xml version="1.0"?>
@@ -85,6 +86,61 @@ def test_workbook_of_the_first_excels_is_refused_by_its_name(tmp_path: Path, ver
     path.write_bytes(struct.pack("<HH", version, 4 if version == 9 else 6) + bytes(range(1, 200)))
     with pytest.raises(UnreadableFileError, match=r"'old.xls' is a workbook of Excel 2, 3 or 4"):
         detect(path, "old.xls")
+
+
+def test_what_an_ods_hides_and_how_it_shows_numbers_is_said(tmp_path: Path) -> None:
+    def cells(*values: str) -> str:
+        return "".join(f'<table:table-cell office:value-type={value}"/>' for value in values)
+
+    def money(code: str) -> str:
+        return f'"currency" office:currency="{code}" office:value="10'
+
+    number, share = '"float" office:value="5', '"percentage" office:value="0.25'
+    names = "".join(
+        f'<table:table-cell office:value-type="string"><text:p>{name}</text:p></table:table-cell>'
+        for name in ("paid", "share", "fee")
+    )
+    empty = '<table:table-cell table:number-columns-repeated="9"/>'
+    rows = [
+        f"<table:table-row>{names}</table:table-row>",
+        f"<table:table-row>{cells(money('EUR'), share, money('EUR'))}</table:table-row>",
+        '<table:table-row table:visibility="collapse" table:number-rows-repeated="2">'
+        f"{cells(money('USD'), number, number)}</table:table-row>",
+        f'<table:table-row table:visibility="filter">{cells(money("EUR"), share, money("EUR"))}</table:table-row>',
+        f'<table:table-row table:visibility="collapse" table:number-rows-repeated="1000000">{empty}</table:table-row>',
+    ]
+    spaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    with ZipFile(tmp_path / "a.ods", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
+        archive.writestr(
+            "content.xml",
+            f"<office:document-content {spaces}><office:body><office:spreadsheet>"
+            '<table:table table:name="S"><table:table-column table:number-columns-repeated="2"/>'
+            '<table:table-column table:visibility="collapse" table:number-columns-repeated="99"/>'
+            f"{''.join(rows)}</table:table></office:spreadsheet></office:body></office:document-content>",
+        )
+    (info,) = SheetsReader().tables(tmp_path / "a.ods", tmp_path)
+    assert info.rows == 4
+    kinds = (
+        "hidden-rows",
+        "filtered-rows",
+        "hidden-columns",
+        "percent",
+        "currency",
+        "currency-mixed",
+    )
+    assert {n.kind: (n.count, n.place) for n in info.notes if n.kind in kinds} == {
+        "hidden-rows": (2, "sheet S!A3:C4"),
+        "filtered-rows": (1, "sheet S!A5:C5"),
+        "hidden-columns": (1, "sheet S!C:C"),
+        "percent": (2, "sheet S!B:B"),
+        "currency": (2, "sheet S!C:C"),
+        "currency-mixed": (4, "sheet S!A:A"),
+    }
 
 
 def test_workbook_whose_elements_never_end_is_refused_at_once(tmp_path: Path) -> None:

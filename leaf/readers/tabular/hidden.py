@@ -1,8 +1,8 @@
-"""What a sheet of an XLSX keeps from sight, and how its numbers are shown: hidden rows and columns,
+"""What a sheet keeps from sight, and how its numbers are shown: hidden rows and columns,
 filters, percent, currency.
 
-Read from the sheet's XML piece by piece, as calamine tells none of it. A value that is hidden is
-data all the same: it is said, not left out.
+Of an XLSX it is read from the sheet's XML piece by piece, as calamine tells none of it. A value
+that is hidden is data all the same: it is said, not left out.
 """
 
 from __future__ import annotations
@@ -118,22 +118,28 @@ class Sight:
 
     def notes(self, sheet: str) -> list[Note]:
         """What a person must know of the sheet."""
-        found = []
-        if self.rows:
-            kind = "filtered-rows" if self.filtered else "hidden-rows"
-            found.append(Note(kind, "", len(self.rows), places(sorted(self.rows), shown=_RUNS)))
-        if self.columns:
-            spans = ", ".join(
-                f"{column_letter(a - 1)}:{column_letter(b - 1)}" for a, b in self.columns[:12]
-            )
-            count = sum(b - a + 1 for a, b in self.columns)
-            one = count == 1
-            text = (
-                f"{count:,} column{'' if one else 's'} {'is' if one else 'are'} hidden in the "
-                f"sheet and read like all others."
-            )
-            found.append(Note("hidden-columns", text, count, f"sheet {sheet}!{spans}", spans))
-        return found + shown_notes(sheet, self.shown)
+        rows = hidden_rows("filtered-rows" if self.filtered else "hidden-rows", self.rows)
+        columns = hidden_columns(sheet, self.columns)
+        return [*rows, *columns, *shown_notes(sheet, self.shown)]
+
+
+def hidden_rows(kind: str, rows: Sequence[int]) -> list[Note]:
+    """A note on rows by their numbers; `within` gives it words for each table."""
+    return [Note(kind, "", len(rows), places(sorted(rows), shown=_RUNS))] if rows else []
+
+
+def hidden_columns(sheet: str, columns: Sequence[tuple[int, int]]) -> list[Note]:
+    """A note on runs of columns, 1-based and inclusive."""
+    if not columns:
+        return []
+    spans = ", ".join(f"{column_letter(a - 1)}:{column_letter(b - 1)}" for a, b in columns[:12])
+    count = sum(b - a + 1 for a, b in columns)
+    one = count == 1
+    text = (
+        f"{count:,} column{'' if one else 's'} {'is' if one else 'are'} hidden in the sheet and "
+        f"read like all others."
+    )
+    return [Note("hidden-columns", text, count, f"sheet {sheet}!{spans}", spans)]
 
 
 def shown_notes(sheet: str, shown: Shown) -> list[Note]:

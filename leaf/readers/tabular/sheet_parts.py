@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
-from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile
 
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError
@@ -266,30 +265,3 @@ def _at(note: Note) -> Note:
 def _addresses(sheet: str, addresses: list[str]) -> str:
     more = f" and {len(addresses) - _LISTED:,} more" if len(addresses) > _LISTED else ""
     return f"sheet {sheet}!{', '.join(addresses[:_LISTED])}{more}"
-
-
-def check_ods(path: Path) -> None:
-    """Raise UnreadableFileError where the content of an ODS is no whole XML: calamine waits without
-    end for the end of an element that never ends."""
-    parser = expat.ParserCreate()
-    try:
-        with ZipFile(path) as archive, archive.open("content.xml") as file:
-            parser.ParseFile(file)
-    except (expat.ExpatError, *BROKEN_ZIP) as e:
-        raise damaged() from e
-
-
-def ods_errors(path: Path) -> list[Note]:
-    """How many error cells an ODS holds; its cells carry no addresses."""
-    count, rest = 0, b""
-    mark = b'calcext:value-type="error"'
-    with ZipFile(path) as archive, archive.open("content.xml") as file:
-        while piece := file.read(1 << 20):
-            data = rest + piece
-            count += data.count(mark)
-            rest = data[-len(mark) + 1 :]
-    return (
-        [Note("error-cells", f"{count:,} cells of the workbook hold an error.", count)]
-        if count
-        else []
-    )

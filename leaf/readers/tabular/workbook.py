@@ -17,16 +17,15 @@ from leaf.readers.packed import BROKEN_ZIP
 from leaf.readers.tabular.biff import xls_errors
 from leaf.readers.tabular.grid import Merge
 from leaf.readers.tabular.hidden import Formats
+from leaf.readers.tabular.ods import search_ods
 from leaf.readers.tabular.sheet_copy import copy_plain
 from leaf.readers.tabular.sheet_grid import SheetGrid
 from leaf.readers.tabular.sheet_parts import (
     SheetSearch,
-    check_ods,
     damaged,
     error_note,
     formats_of,
     is_small,
-    ods_errors,
     search_xlsb,
     search_xml,
     sheet_parts,
@@ -83,8 +82,7 @@ class Workbook:
         if self.format in ("xlsx", "xlsb"):
             checked = self._check(sheet_parts(self.path))
         elif self.format == "ods":
-            check_ods(self.path)
-            checked[""] = self._pool.submit(ods_errors, self.path)
+            checked = {name: _known(found) for name, found in search_ods(self.path).items()}
         elif self.format == "xls":
             checked = {
                 name: self._pool.submit(error_note, name, found)
@@ -105,8 +103,7 @@ class Workbook:
         for meta in self._book.sheets_metadata:
             if meta.typ == SheetTypeEnum.WorkSheet:
                 hidden_sheet = meta.visible != SheetVisibleEnum.Visible
-                found = checked.get(meta.name) or (checked.get("") if not self.sheets else None)
-                self.sheets.append(Sheet(meta.name, hidden_sheet, found))
+                self.sheets.append(Sheet(meta.name, hidden_sheet, checked.get(meta.name)))
         return self
 
     def _enter_xml(self) -> Workbook:

@@ -1,0 +1,127 @@
+"""What calamine does not tell of an ODS: error cells, hidden rows and columns, percent, currencies.
+
+All of it is found while its content is checked for being whole: calamine waits without end for the
+end of an element that never ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+from zipfile import ZipFile
+
+from leaf.readers.base import Note
+from leaf.readers.packed import BROKEN_ZIP
+from leaf.readers.tabular.cells import column_letter, is_year_name
+from leaf.readers.tabular.hidden import (
+    PERCENT,
+    PLAIN,
+    SOME_CURRENCY,
+    Shown,
+    hidden_columns,
+    hidden_rows,
+    shown_notes,
+    sign_of,
+)
+from leaf.readers.tabular.sheet_parts import damaged
+
+_MOST = 16_384
+"""Columns of a sheet."""
+_HIDDEN = {"collapse": "hidden-rows", "filter": "filtered-rows"}
+
+
+@dataclass
+class _OdsSheet:
+    """What is found of one sheet."""
+
+    hidden: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
+    """Runs of rows, 1-based, by the kind of their note."""
+    columns: list[tuple[int, int]] = field(default_factory=list)
+    shown: Shown = field(default_factory=lambda: defaultdict(Counter))
+    width: int = 0
+    """Columns declared so far."""
+    bottom: int = 0
+    """The last row that holds a value."""
+    right: int = 0
+
+    def notes(self, name: str) -> list[Note]:
+        found = []
+        for kind, runs in self.hidden.items():
+            rows = [n for a, b in runs for n in range(a, min(b, self.bottom) + 1)]
+            found += hidden_rows(kind, rows)
+        inside = [(a, min(b, self.right)) for a, b in self.columns if a <= self.right]
+        return [*found, *hidden_columns(name, inside), *shown_notes(name, self.shown)]
+
+
+class _Content:
+    """Takes the elements of an ODS as they begin."""
+
+    def __init__(self) -> None:
+        self.sheets: dict[str, _OdsSheet] = {}
+        self.errors = 0
+        self._sheet = _OdsSheet()
+        self._row, self._next_row, self._column = 1, 1, 0
+
+    def begin(self, name: str, given: dict[str, str]) -> None:
+        """The next element."""
+        if name in ("table:table-cell", "table:covered-table-cell"):
+            self._cell(given)
+        elif name == "table:table-row":
+            count = _count(given, "table:number-rows-repeated")
+            self._row, self._next_row, self._column = self._next_row, self._next_row + count, 0
+            if kind := _HIDDEN.get(given.get("table:visibility", "")):
+                self._sheet.hidden[kind].append((self._row, self._next_row - 1))
+        elif name == "table:table-column":
+            first = self._sheet.width + 1
+            self._sheet.width += _count(given, "table:number-columns-repeated")
+            if given.get("table:visibility") in _HIDDEN:
+                self._sheet.columns.append((first, self._sheet.width))
+        elif name == "table:table":
+            self._sheet = self.sheets.setdefault(given.get("table:name", ""), _OdsSheet())
+            self._next_row = 1
+
+    def _cell(self, given: dict[str, str]) -> None:
+        first, count = self._column, _count(given, "table:number-columns-repeated")
+        self._column += count
+        kind = given.get("office:value-type")
+        if kind is None:
+            return
+        sheet = self._sheet
+        sheet.bottom, sheet.right = self._next_row - 1, max(sheet.right, self._column)
+        self.errors += given.get("calcext:value-type") == "error"
+        how = _shown(kind, given)
+        for column in range(first, min(first + count, _MOST)) if how is not None else ():
+            of_column = sheet.shown[column_letter(column)]
+            if of_column or how or not is_year_name(given.get("office:value", "")):
+                of_column[how or PLAIN] += self._next_row - self._row  # a year above is a name
+
+
+def _shown(kind: str, given: dict[str, str]) -> str | None:
+    """How a cell shows its number; None where it holds none."""
+    if kind == "currency":
+        code = given.get("office:currency", "")
+        return sign_of(code) or code or SOME_CURRENCY
+    return {"percentage": PERCENT, "float": PLAIN}.get(kind)
+
+
+def _count(given: dict[str, str], name: str) -> int:
+    digits = given.get(name, "1")
+    return max(1, int(digits)) if digits.isdecimal() and len(digits) < 8 else 1
+
+
+def search_ods(path: Path) -> dict[str, list[Note]]:
+    """Notes by sheet. Raises UnreadableFileError where the content is no whole XML."""
+    content, parser = _Content(), expat.ParserCreate()
+    parser.StartElementHandler = content.begin
+    try:
+        with ZipFile(path) as archive, archive.open("content.xml") as file:
+            parser.ParseFile(file)
+    except (expat.ExpatError, *BROKEN_ZIP) as e:
+        raise damaged() from e
+    notes = {name: sheet.notes(name) for name, sheet in content.sheets.items()}
+    if notes and content.errors:
+        text = f"{content.errors:,} cells of the workbook hold an error."
+        notes[next(iter(notes))].insert(0, Note("error-cells", text, content.errors))
+    return notes
