@@ -27,8 +27,8 @@ from leaf.readers.tabular.hidden import (
 )
 from leaf.readers.tabular.sheet_parts import damaged
 
-_MOST = 16_384
-"""Columns of a sheet."""
+_MOST, _MOST_ROWS = 16_384, 1_048_576
+"""Columns and rows of a sheet; a file may say that more are repeated."""
 _HIDDEN = {"collapse": "hidden-rows", "filter": "filtered-rows"}
 
 
@@ -49,7 +49,8 @@ class _OdsSheet:
     def notes(self, name: str) -> list[Note]:
         found = []
         for kind, runs in self.hidden.items():
-            rows = [n for a, b in runs for n in range(a, min(b, self.bottom) + 1)]
+            last = min(self.bottom, _MOST_ROWS)
+            rows = [n for a, b in runs for n in range(a, min(b, last) + 1)]
             found += hidden_rows(kind, rows)
         inside = [(a, min(b, self.right)) for a, b in self.columns if a <= self.right]
         return [*found, *hidden_columns(name, inside), *shown_notes(name, self.shown)]
