@@ -201,6 +201,24 @@ def test_subtotals_and_the_grand_total_are_marked_with_their_rows(tmp_path: Path
     assert cells(info)["subtotal-rows"] == "rows 4, 7"
 
 
+@pytest.mark.parametrize("word", ["{} 計", "Cộng {}", "{} total"])
+def test_groups_of_two_below_empty_keys_are_enough_to_find_their_totals(
+    tmp_path: Path, word: str
+) -> None:
+    rows = [("N", 100, 250), ("S", 70, 30)]
+    text = "".join(f"{k},A,{a}\n{k},B,{b}\n{word.format(k)},,{a + b}\n" for k, a, b in rows)
+    info = from_csv(tmp_path, f"area,product,n\n{text}総計,,450\n")
+    assert dict(info.left_out) == {"subtotal": (4, 7), "total": (8,)}
+
+
+def test_a_sum_that_is_brought_forward_is_not_kept_without_a_word(tmp_path: Path) -> None:
+    pages = "1.2.2024,4000,100\n2.2.2024,4001,250\n{0}3.2.2024,4000,75\n4.2.2024,4001,25\n"
+    text = pages.format("Übertrag,,350\n" * 2)
+    info = from_csv(tmp_path, f"day,account,n\n{text}Summe,,450\n")
+    rows = {row for _, found in (*info.left_out, *info.doubtful) for row in found}
+    assert rows >= {4, 5, 8}
+
+
 def test_two_levels_are_subtotals_and_one_total(tmp_path: Path) -> None:
     rows = [["region", "city", "units"]]
     for region, cities in (("N", ("a", "b")), ("S", ("c", "d"))):

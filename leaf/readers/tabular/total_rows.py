@@ -255,7 +255,7 @@ class TotalRows:
         """By row, whether half of its keys are empty, of those that most rows have."""
         import numpy as np
 
-        regular = [flags for flags in empty.values() if flags.mean() <= 0.4]
+        regular = [flags for flags in empty.values() if flags.mean() < 0.5]
         return (
             np.asarray(np.mean(regular, axis=0) >= 0.5)
             if self.table.whole and regular
@@ -273,7 +273,7 @@ class TotalRows:
         value."""
         import numpy as np
 
-        regular = [index for index, flags in empty.items() if flags.mean() <= 0.4]
+        regular = [index for index, flags in empty.items() if flags.mean() < 0.5]
         times = Counter((label.text, index) for label, index in labels.values())
         signs: dict[int, Sign] = {}
         for row, (label, index) in labels.items():
@@ -287,7 +287,7 @@ class TotalRows:
             if often <= _ORDINARY or state >= 0:
                 signs[row] = Sign(label, index, stub, state, often)
         blank = self._gaps(empty) & ~np.isnan(values).all(axis=1)
-        if blank.mean() <= 0.4:
+        if blank.mean() < 0.5:  # two rows to a group and a total of all are 3 of 7
             signs |= {
                 int(row): Sign(None, keys=1)
                 for row in np.flatnonzero(blank)

@@ -176,7 +176,7 @@ def _judge(
     if _mostly_lines(signs, proven):
         proven = {}
     bare = [row for row in proven if signs[row].label is None]
-    if len(bare) > 0.4 * len(rows):
+    if 2 * len(bare) >= len(rows):
         proven = {row: span for row, span in proven.items() if signs[row].label is not None}
     if tiles and _is_plain(signs, tiles.whole) and tiles.whole in proven:
         # The total is right for their parts alone: without them it would be twice as much.
@@ -295,7 +295,7 @@ def _doubted(
     doubts: dict[int, DoubtfulRow] = {}
     bare = [r for r in search.found if r not in marks and r not in signs]
     if len(bare) > max(
-        2, 0.4 * len(rows)
+        2, 0.5 * len(rows)
     ):  # a series in which each row is the sum of those before is no table of totals
         bare = [r for r in bare if r in search.tiled or search.certain(search.found[r])]
     doubts |= {r: DoubtfulRow("subtotal", False) for r in bare}
@@ -311,6 +311,7 @@ def _doubted(
             }
             if row not in marks:
                 doubts[row] = DoubtfulRow("total", False)
+    proven = {_said(signs[row]) for row in marks if row in signs}
     for row, sign in signs.items():
         if row in marks:
             continue
@@ -318,12 +319,20 @@ def _doubted(
         if sign.label is None:
             if span is not None and span.bits >= search.least / 2:
                 doubts[row] = DoubtfulRow("subtotal", False)
-        elif _is_doubtful(search, sign, span, row, rows):
+        elif _is_doubtful(search, sign, span, row, rows) or (
+            # Brought forward: the sum of a page stands once more at the head of the next one.
+            sign.stub and sign.keys >= 0 and sign.label.exact and _said(sign) in proven
+        ):
             kind = "subtotal" if sign.label.kind == "subtotal" or not sign.label.exact else "total"
             doubts[row] = DoubtfulRow(
                 kind, True, span.off if span else _differs(search, row, rows, signs, marks)
             )
     return doubts
+
+
+def _said(sign: Sign) -> tuple[int, str]:
+    """A word and its column."""
+    return sign.column, sign.label.text.lower() if sign.label else ""
 
 
 def _is_doubtful(search: SumSearch, sign: Sign, span: SumSpan | None, row: int, rows: Ints) -> bool:
