@@ -250,9 +250,9 @@ def test_a_step_comes_back_from_json_as_it_was(step: ModelStep | ToolStep | Cita
 def test_a_step_that_another_answer_paid_for_costs_nothing_again() -> None:
     turn = ModelTurn([{"type": "text", "text": "a"}], "end_turn")
     paid = ModelStep(turn, usage=TokenUsage(1, 0, 0, 2), money=0.5, seconds=3.0)
-    assert paid.reused == ModelStep(turn)
+    assert paid.taken_over("a", "b") == ModelStep(turn)
     asked = ToolStep("c1", usage=TokenUsage(1, 0, 0, 2), money=0.5, seconds=3.0)
-    assert asked.reused == ToolStep("c1", usage=TokenUsage())
+    assert asked.taken_over("a", "b") == ToolStep("c1", usage=TokenUsage())
 
 
 def test_a_step_of_a_later_version_is_not_guessed_at() -> None:

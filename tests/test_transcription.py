@@ -315,7 +315,7 @@ def minutes(count: int, tones: sounds.Tones = MINUTE) -> bytes:
 
 
 def test_a_three_hour_recording_is_transcribed_in_pieces(tmp_path: Path, pool: Pool) -> None:
-    with TranscriptionServer() as server, resolver(tmp_path, pool, server) as it:
+    with TranscriptionServer() as server, resolver(tmp_path, pool, server, patience=600.0) as it:
         file = it.add("day.mp3", minutes(180))
         assert file.outline["duration"] == pytest.approx(10_800, rel=0.01)
         said: list[str] = []
@@ -352,7 +352,7 @@ library.texts.read(scope, file)
         process = subprocess.Popen(
             [sys.executable, "-c", program, str(home), str(source), server.url, server.key]
         )
-        until(lambda: len(server.requests) == 4, 60)
+        until(lambda: len(server.requests) == 4, 240)
         process.send_signal(signal.SIGKILL)
         process.wait(10)
         server.delay = 0.0
