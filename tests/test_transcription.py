@@ -314,6 +314,7 @@ def minutes(count: int, tones: sounds.Tones = MINUTE) -> bytes:
     return out.getvalue() * count
 
 
+@pytest.mark.timeout(660)
 def test_a_three_hour_recording_is_transcribed_in_pieces(tmp_path: Path, pool: Pool) -> None:
     with TranscriptionServer() as server, resolver(tmp_path, pool, server, patience=600.0) as it:
         file = it.add("day.mp3", minutes(180))
@@ -328,6 +329,7 @@ def test_a_three_hour_recording_is_transcribed_in_pieces(tmp_path: Path, pool: P
         assert any(" of 03:0" in text for text in said)
 
 
+@pytest.mark.timeout(360)
 def test_a_kill_loses_one_piece_at_most(tmp_path: Path, pool: Pool) -> None:
     source = written(tmp_path, "day.mp3", minutes(40))
     home = tmp_path / "home"
