@@ -144,21 +144,15 @@ def _analyse(
     data, sure = (told, True) if told else first_data(view, rows, columns, profile)
     lender = None if sure or region.titles else _lender(earlier, columns)
     data -= lender is not None
-    if not told:
-        data = below_names(view, rows, columns, profile, data)
+    data = data if told else below_names(view, rows, columns, profile, data)
     header, above, data = _header_of(view, region, rows, columns, profile, data)
     body_rows = rows[data:]
     raw = header_names(view, header, columns)
     names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
     body, again = _without_repeats(view, header, body_rows, columns)
     notes: list[Note] = []
-    titles = [numbers[i] for i in (*region.titles, *above)]
-    if titles:
-        text = (
-            f"{_rows(len(titles))} above the header {_are(len(titles))} titles or remarks and "
-            f"not part of the table."
-        )
-        notes.append(Note("preamble", text, len(titles), places(titles)))
+    if titles := [numbers[i] for i in (*region.titles, *above)]:
+        notes.append(_preamble_note(titles))
         notes += _title_doubts(view, titles, above, columns, numbers)
     notes += _footer_notes([numbers[i] for i in (*below, *region.footers)])
     if lender and not header and body:
@@ -193,6 +187,15 @@ def _analyse(
         tuple(lines),
         tuple(headings),
     )
+
+
+def _preamble_note(titles: Sequence[int]) -> Note:
+    """Of rows by their numbers."""
+    text = (
+        f"{_rows(len(titles))} above the header {_are(len(titles))} titles or remarks and "
+        f"not part of the table."
+    )
+    return Note("preamble", text, len(titles), places(titles))
 
 
 def _footer_notes(footers: Sequence[int]) -> list[Note]:
