@@ -163,7 +163,7 @@ def test_numbers_stored_as_text_are_numbers_and_said(tmp_path: Path) -> None:
 def test_a_text_that_may_be_a_thousand_or_a_fraction_among_numbers_is_said(
     tmp_path: Path, others: tuple[float, float], text: str, doubt: bool
 ) -> None:
-    cells = grid(["id", "units"], [1, others[0]], [2, text], [3, others[1]])
+    cells = grid(["id", "units"], [1, others[0]], [2, text], [3, others[1]], [4, "n.a."])
     ((info, _),) = load(make(tmp_path / "b.xlsx", cells), tmp_path / "out")
     said = f"'units' the dot of numbers such as {text} was read as the decimal mark"
     assert (said in notes_of(info).get("numbers-ambiguous", "")) == doubt
