@@ -71,8 +71,9 @@ def test_decimal_comma_and_thousands_are_numbers_and_said(tmp_path: Path) -> Non
     assert "'amount'" in notes["decimal-comma"]
 
 
-def test_number_that_may_be_a_thousand_or_a_fraction_is_said(tmp_path: Path) -> None:
-    _, _, notes = one(tmp_path, "city;amount\nGraz;1.234\nOslo;2.500\n")
+@pytest.mark.parametrize("beside", ["", "Rome;n.a.\n", "Rome;N/A\n"])
+def test_number_that_may_be_a_thousand_or_a_fraction_is_said(tmp_path: Path, beside: str) -> None:
+    _, _, notes = one(tmp_path, f"city;amount\nGraz;1.234\nOslo;2.500\n{beside}")
     assert "numbers-ambiguous" in notes
 
 

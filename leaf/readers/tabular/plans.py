@@ -343,7 +343,8 @@ class ThousandsMarks:
 def marks_of(values: Sequence[str]) -> ThousandsMarks | None:
     """The column's only mark where it may be one of thousands or of a fraction for all that the
     values prove; else None."""
-    bare = [s.strip().lstrip("-+−$€£¥ (").rstrip("%$€£¥ )") for s in values]
+    told = [text for text in map(str.strip, values) if text.lower() not in NO_VALUE]
+    bare = [text.lstrip("-+−$€£¥ (").rstrip("%$€£¥ )") for text in told]
     marked = [v for v in dict.fromkeys(bare) if "," in v or "." in v]
     if not marked or not all(re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", v, re.ASCII) for v in marked):
         return None

@@ -134,8 +134,7 @@ def typed(
                 (name, sum(type(v) is str and v in words for v in values) - missing)
             )
             if all(type(v) is not float or v.is_integer() for v in values):
-                marked = sorted(w for w in words if readable[w] is not None)
-                problems[_MARKED + name] = [(word, 0) for word in marked]
+                problems[_MARKED + name] = [(word, 0) for word in sorted(words)]
         values = [readable.get(v) if type(v) is str else v for v in values]
         kinds.discard(str)
     return _native(values, kinds, name, problems)
