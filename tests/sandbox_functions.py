@@ -38,6 +38,21 @@ def process_id() -> int:
     return os.getpid()
 
 
+def draws() -> list[Any]:
+    """One of each kind of chance, and the threads of the DuckDB that drew two of them."""
+    import random
+
+    import numpy
+
+    from leaf.readers.tabular.sql import opened
+
+    with opened(threads=3) as connection:
+        drawn = connection.execute("SELECT random(), CAST(uuid() AS VARCHAR)").fetchall()[0]
+        names = ("threads", "async_threads")
+        settings = [connection.execute(f"SELECT current_setting('{n}')").fetchall() for n in names]
+    return [random.random(), float(numpy.random.random()), *drawn, str(settings)]
+
+
 def text_of(path: str) -> str:
     return Path(path).read_text()
 

@@ -114,6 +114,19 @@ def test_each_call_has_a_process_of_its_own(pool: Pool) -> None:
     assert len({call(pool, "process_id") for _ in range(4)} | {os.getpid()}) == 5
 
 
+@pytest.mark.parametrize("preload", [(), ("leaf.readers.tabular.sql:warm", "numpy.random")])
+def test_each_call_draws_chances_of_its_own_in_a_duckdb_as_any(
+    preload: tuple[str, ...], tmp_path: Path
+) -> None:
+    pool = Pool(tmp_path, preload=preload, paths=[HERE])
+    try:
+        *drawn, settings = zip(*(call(pool, "draws") for _ in range(3)), strict=True)
+    finally:
+        pool.close()
+    assert [len(set(kind)) for kind in drawn] == [3] * 4
+    assert set(settings) == {"[[(3,)], [(8,)]]"}
+
+
 def test_inputs_are_read_under_their_key_and_outputs_are_moved(
     pool: Pool, secret: Path, tmp_path: Path
 ) -> None:

@@ -127,6 +127,6 @@ def _confine(order: dict[str, Any]) -> None:
 def _reseed() -> None:
     """Chance that each process has of its own: forks of one process would all draw the same."""
     random.seed()
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed()
+    drawn = sys.modules.get("numpy.random")  # where it is loaded later, it seeds itself
+    if drawn is not None:
+        drawn.seed()

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from leaf.errors import QueryError
+from leaf.readers.tabular.sql import opened
 from leaf.tables.sql import literal, quoted, words
 
 if TYPE_CHECKING:
@@ -25,21 +26,14 @@ CHANGING = {"insert", "update", "delete", "merge", "copy"}
 def connect(paths: Iterable[str], seconds: float, memory_mb: int) -> duckdb.DuckDBPyConnection:
     """A closed DuckDB that can open `paths`. The settings stand in the order in which none undoes
     another."""
-    import duckdb
-
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "allow_persistent_secrets": False,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
-    con = duckdb.connect(":memory:", config=config)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    con = opened(threads=min(8, cores or 1))
     # Room for what is not DuckDB's own: the interpreter, Arrow batches, the Parquet writer.
     memory = max(128, int(memory_mb * 0.7))
     for setting in (
         f"allowed_paths = [{', '.join(map(literal, paths))}]",
         f"temp_directory = {literal(tempfile.gettempdir())}",
         f"memory_limit = '{memory}MiB'",
-        f"threads = {min(8, len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1)}",
         "max_temp_directory_size = '1500MiB'",
         f"max_execution_time = {int(seconds * 1000)}",
         "python_enable_replacements = false",

@@ -13,7 +13,7 @@ from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.cells import unique_names
 from leaf.readers.tabular.nans import emptied
-from leaf.readers.tabular.sql import connect, copy, identifier, literal
+from leaf.readers.tabular.sql import connect, copy, identifier, literal, opened
 from leaf.readers.tabular.typed import TypedSource, plain, write
 from leaf.readers.tabular.values import describe
 
@@ -125,7 +125,7 @@ def _described(path: Path) -> tuple[list[str], int, int]:
             size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
             return list(file.schema_arrow.names), int(meta.num_rows), size
     except UnreadableFileError:
-        with duckdb.connect(":memory:") as connection:
+        with opened() as connection:
             try:
                 relation = connection.sql(f"FROM read_parquet({literal(str(path))})")
                 return list(relation.columns), len(relation), path.stat().st_size
@@ -145,7 +145,7 @@ def _by_duckdb(path: Path) -> Iterator[tuple[int, pa.RecordBatch]]:
     import duckdb
 
     number = 0
-    with duckdb.connect(":memory:") as connection:
+    with opened() as connection:
         try:
             for batch in connection.sql(f"FROM read_parquet({literal(str(path))})").to_arrow_reader(
                 1_000

@@ -18,7 +18,7 @@ from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.cells import unique_names
 from leaf.readers.tabular.nans import emptied
-from leaf.readers.tabular.sql import connect, copy, identifier
+from leaf.readers.tabular.sql import connect, copy, identifier, opened
 from leaf.readers.tabular.values import describe
 
 if TYPE_CHECKING:
@@ -123,11 +123,10 @@ def _rows(source: TypedSource, where: Where) -> Iterator[Passage]:
 
 def plain(column: pa.Array) -> list[Any]:
     """Python values of a column; as text where Python has none, as for the year 20000."""
-    import duckdb
     import pyarrow as pa
 
     if pa.types.is_interval(column.type):
-        with closing(duckdb.connect(":memory:")) as connection:
+        with closing(opened()) as connection:
             connection.register("t", pa.table({"x": column}))
             return [
                 text
@@ -140,7 +139,7 @@ def plain(column: pa.Array) -> list[Any]:
     except (OverflowError, ValueError):
         if not _is_nested(column.type):
             return list(column.cast(pa.string()).to_pylist())
-    with closing(duckdb.connect(":memory:")) as connection:
+    with closing(opened()) as connection:
         connection.register("t", pa.table({"x": column}))
         return [
             text
