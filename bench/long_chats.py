@@ -25,6 +25,7 @@ from bench._figures import Figure, Report
 from bench._long_chat import MODEL, fill
 from bench.page import browser, quiet, time_of_rerun
 from tests.app_process import App
+from tests.live_kit import wait_until
 from tests.loopback import Handler, LoopbackServer
 
 LENGTHS = (100, 1_000)
@@ -145,7 +146,7 @@ def _measure(page: Any, model: QuickModel, count: int, *, judged: bool) -> list[
         began, seen = _ask(page, f"My own question {count} {number}?")
         page.get_by_text("as before").nth(number).wait_for()
         quiet(page)
-        page.wait_for_function("() => window.leafWhole")
+        wait_until(lambda: page.evaluate("() => window.leafWhole"))
         own.append(seen)
         placed.append(float(page.evaluate("() => window.leafPlaced")) / 1000 - began)
         asked.append(model.asked[-1][0] - began)

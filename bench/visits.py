@@ -25,6 +25,7 @@ from bench._figures import Figure, Report
 from bench.page import browser
 from bench.start import PLAIN
 from tests.app_process import App
+from tests.live_kit import wait_until
 from tests.messages_server import Json, MessagesServer, Turn
 
 VISITS = 5
@@ -157,7 +158,7 @@ def _shift(chromium: Any, url: str, size: tuple[int, int], folder: Path) -> floa
     page.goto(url)
     page.get_by_test_id("stChatInputTextArea").wait_for()
     field = page.locator(".leaf-uploads input[data-adds=files]").last
-    page.wait_for_function(LISTENED)
+    wait_until(lambda: page.evaluate(LISTENED))
     field.set_input_files(path)
     page.get_by_role("button", name="Leave out sales.csv").filter(visible=True).wait_for()
     page.wait_for_timeout(1500)

@@ -10,6 +10,8 @@ from typing import Any
 
 from playwright.sync_api import ConsoleMessage, Page
 
+from tests.live_kit import wait_until
+
 SCRIPT = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 GRAVE = ("serious", "critical")
 LOOKS = ("color-contrast",)
@@ -128,14 +130,14 @@ class Inspection:
         self.page.set_viewport_size({"width": look.width, "height": look.height})
         self.page.emulate_media(color_scheme=look.scheme)  # type: ignore[arg-type]
         self._scheme = look.scheme
-        self.page.wait_for_function(SHOWS, arg=look.scheme)
+        wait_until(lambda: self.page.evaluate(SHOWS, look.scheme))
         self.page.add_style_tag(content=STILL)
 
     def _ask(self, only: Sequence[str]) -> None:
         given = {"only": list(only), "known": [vars(one) for one in self.known]}
         found: list[dict[str, Any]] | None = None
         for _ in range(TRIES):
-            self.page.wait_for_function(SHOWS, arg=self._scheme)
+            wait_until(lambda: self.page.evaluate(SHOWS, self._scheme))
             found = self.page.evaluate(RUN, given)
             if found is not None:
                 break

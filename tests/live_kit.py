@@ -233,7 +233,9 @@ def serving(limits: ConnectionLimits | None = None, rules: Rules | None = None) 
         assert not thread.is_alive(), "the server did not end"
 
 
-def wait_until(is_so: Callable[[], object], seconds: float = 20.0) -> None:
+def wait_until(is_so: Callable[[], object], seconds: float = 60.0) -> None:
+    """Of a page: in place of `wait_for_function`, which a page whose scripts may not evaluate text
+    refuses at its second try."""
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline, "it did not come to be"

@@ -3,6 +3,7 @@ pandas."""
 
 from __future__ import annotations
 
+import copy
 import json
 import threading
 from collections.abc import Callable
@@ -246,15 +247,65 @@ FRAMES: dict[str, Callable[[], Frame]] = {
 DATA = {name: make() for name, make in FRAMES.items()}
 
 
+TABLES = duckdb.connect()
+"""The tables of all worlds, each made once."""
+MADE: dict[str, tuple[pd.DataFrame, Json]] = {}
+"""Name -> what a table was made from, and its profile."""
+
+
+def made(name: str) -> Json:
+    """Make a table of `DATA`, unless it is there; its profile."""
+    frame, profile = MADE.get(name, (None, {}))
+    if frame is not DATA[name]:
+        TABLES.register("frame", DATA[name])
+        TABLES.execute(f'CREATE OR REPLACE TABLE "{name}" AS SELECT * FROM frame')
+        profile = {
+            "name": name,
+            "rows": len(DATA[name]),
+            "columns": [
+                column(name, each, kind)
+                for each, kind, *_ in TABLES.execute(f'DESCRIBE "{name}"').fetchall()
+            ],
+            "sample": plain(TABLES.execute(f'SELECT * FROM "{name}" LIMIT 5').fetchall()),
+        }
+        MADE[name] = DATA[name], profile
+    return copy.deepcopy(profile)
+
+
+def column(table: str, name: str, kind: str) -> Json:
+    q = '"' + name.replace('"', '""') + '"'
+    row = TABLES.execute(
+        f"SELECT count(*) - count({q}), count(DISTINCT {q}), min({q}), max({q}), count(*) "
+        f'FROM "{table}"'
+    ).fetchone()
+    assert row is not None
+    nulls, distinct, low, high, rows = row
+    top = []
+    if kind in ("VARCHAR", "BOOLEAN") and distinct <= rows / 2:
+        top = TABLES.execute(
+            f'SELECT {q}, count(*) FROM "{table}" WHERE {q} IS NOT NULL GROUP BY 1 ORDER BY 2 '
+            f"DESC, 1 LIMIT 5"
+        ).fetchall()
+    return {
+        "name": name,
+        "type": kind,
+        "nulls": nulls,
+        "distinct": distinct,
+        "min": plain(low),
+        "max": plain(high),
+        "mean": None,
+        "top": [list(t) for t in top],
+    }
+
+
 class World:
     """Tools with the data of the real ones over data frames and texts: DuckDB runs the SQL."""
 
     def __init__(self, *tables: str, texts: dict[str, str] | None = None) -> None:
-        self.db = duckdb.connect()
+        self.db = TABLES.cursor()
         self.tables = tables
         for name in tables:
-            self.db.register(f"df_{name}", DATA[name])
-            self.db.execute(f'CREATE TABLE "{name}" AS SELECT * FROM df_{name}')
+            made(name)
         self.texts = texts or {}
         self.queries: list[str] = []
         self.results: list[list[list[Any]]] = []
@@ -283,42 +334,8 @@ class World:
 
     def describe(self, given: Json) -> ToolOutput:
         name = next(f["tables"][0] for f in self.files if f["handle"] == given["file"])
-        schema = self.db.execute(f'DESCRIBE "{name}"').fetchall()
-        [total] = self.db.execute(f'SELECT count(*) FROM "{name}"').fetchone() or (0,)
-        columns = [self.column(name, column, kind) for column, kind, *_ in schema]
-        sample = plain(self.db.execute(f'SELECT * FROM "{name}" LIMIT 5').fetchall())
-        return ToolOutput(
-            "profile",
-            "Looked",
-            (),
-            (self.whole(name),),
-            AnyResult(profile={"name": name, "rows": total, "columns": columns, "sample": sample}),
-        )
-
-    def column(self, table: str, name: str, kind: str) -> Json:
-        q = '"' + name.replace('"', '""') + '"'
-        row = self.db.execute(
-            f"SELECT count(*) - count({q}), count(DISTINCT {q}), min({q}), max({q}), count(*) "
-            f'FROM "{table}"'
-        ).fetchone()
-        assert row is not None
-        nulls, distinct, low, high, rows = row
-        top = []
-        if kind in ("VARCHAR", "BOOLEAN") and distinct <= rows / 2:
-            top = self.db.execute(
-                f'SELECT {q}, count(*) FROM "{table}" WHERE {q} IS NOT NULL GROUP BY 1 ORDER BY 2 '
-                f"DESC, 1 LIMIT 5"
-            ).fetchall()
-        return {
-            "name": name,
-            "type": kind,
-            "nulls": nulls,
-            "distinct": distinct,
-            "min": plain(low),
-            "max": plain(high),
-            "mean": None,
-            "top": [list(t) for t in top],
-        }
+        profile = AnyResult(profile=made(name))
+        return ToolOutput("profile", "Looked", (), (self.whole(name),), profile)
 
     def whole(self, name: str) -> Coverage:
         rows = len(DATA[name])

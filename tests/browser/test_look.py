@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import App
 from tests.browser.test_python import shot
+from tests.live_kit import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -43,11 +44,11 @@ def test_a_chosen_look_is_that_of_every_page_and_tab_and_goes_back_to_the_system
     expect(page.get_by_role("heading", name="Files")).to_be_visible()
     looks(page, DARK)
     other = context.new_page()
+    scheme = "getComputedStyle(document.documentElement).colorScheme"
     for path in ("/documents", "/", "/files?x=1", "/board"):
         other.goto(home.url + path)
         looks(other, DARK)
-        scheme = "getComputedStyle(document.documentElement).colorScheme"
-        other.wait_for_function(f"{scheme} === 'dark'")
+        wait_until(lambda: other.evaluate(scheme) == "dark")
     page.goto(f"{home.url}/settings")
     group.get_by_role("button", name="As the system").click()
     looks(page, LIGHT)

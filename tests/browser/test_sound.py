@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from tests import sounds
 from tests.browser.conftest import PATIENCE, App
 from tests.browser.test_journeys import add_by_composer, file_field, open_sources
+from tests.live_kit import wait_until
 from tests.messages_server import Failure, Json, MessagesServer, Turn
 from tests.sounds import SENTENCES
 from tests.transcription_server import TranscriptionServer
@@ -127,10 +128,8 @@ def test_an_answer_cites_a_time_and_the_preview_plays_there(
     expect(preview.get_by_test_id("stAudio")).to_be_visible(timeout=SLOW)
     expect(preview.get_by_text(SENTENCES[500])).to_be_visible()
     preview.get_by_role("button", name="0:05").click()
-    page.wait_for_function(
-        "() => { const a = document.querySelector('[data-testid=stAudio]'); return a && "
-        "a.currentTime >= 5 }"
-    )
+    sound = preview.get_by_test_id("stAudio")
+    wait_until(lambda: sound.evaluate("sound => sound.currentTime") >= 5)
 
 
 def test_a_waiting_recording_says_how_far_it_is(

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from leaf.ui import frame
 from tests.browser.conftest import App
 from tests.browser.test_python import shot
+from tests.live_kit import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -57,9 +58,8 @@ def test_a_toast_of_a_callback_leaves_the_styles(
     script.write_text(SCRIPT)
     page.goto(new_app(script=str(script), PYTHONPATH=str(Path(frame.__file__).parents[2])).url)
     expect(page.get_by_role("button", name=button)).to_be_visible()
-    page.wait_for_function(
-        "getComputedStyle(document.documentElement).getPropertyValue('--leaf-paper') !== ''"
-    )
+    paper = "getComputedStyle(document.documentElement).getPropertyValue('--leaf-paper')"
+    wait_until(lambda: page.evaluate(paper))
     top = page.get_by_role("heading", name="Page").bounding_box()
     page.evaluate(WATCH)
     page.get_by_role("button", name=button).click()
