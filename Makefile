@@ -11,9 +11,11 @@ NO_BROWSER = --ignore tests/browser --ignore tests/start_up
 # passes leans on the clock or on its neighbours: mend it all the same.
 tests = $(BIN)/python -m pytest $(1) $(2) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rfE $(2); }
+# Where the environment says that nothing compiled is to be kept, every process of the tests would compile them all anew.
+unexport PYTHONDONTWRITEBYTECODE
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run demo-drive demo-cluster test quick browser start-up check lint types contracts figures format docs pictures lock sbom audit bench peers clean
+.PHONY: run demo-drive demo-cluster test quick browser start-up check lint types contracts figures collected format docs pictures lock sbom audit bench peers clean
 
 run: .venv/.run ## The app; it prints the address to open (PORT=…, ADDRESS=… for others)
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -26,7 +28,7 @@ demo-cluster: .venv/.dev ## Three Leafs, PostgreSQL, an S3 server and nginx on l
 
 test: check ## Lint, types, import contracts, every test
 	$(call tests,-n $(WORKERS) --dist worksteal,$(NO_BROWSER))
-	$(MAKE) --no-print-directory browser start-up
+	$(call tests,-n 3 --dist loadfile --no-loadscope-reorder,tests/start_up tests/browser)
 
 quick: .venv/.dev ## The tests that need no browser, no PostgreSQL, no foreign corpora and no environments of their own
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(NO_BROWSER) -m "not postgres and not corpora"
@@ -37,8 +39,8 @@ browser: .venv/.dev ## The app in headless Chromium
 start-up: .venv/.dev ## The start on Python 3.11, 3.12 and 3.13, each with an old and a new SQLite, in clean environments
 	$(call tests,-n 2 --dist loadgroup,tests/start_up)
 
-check: .venv/.dev ## Lint, types, import contracts and the age of documented figures, beside one another
-	@$(MAKE) --no-print-directory -j 4 lint types contracts figures
+check: .venv/.dev ## Lint, types, import contracts, the age of documented figures and whether all tests are found, beside one another
+	@$(MAKE) --no-print-directory -j 4 lint types contracts figures collected
 
 lint:
 	$(BIN)/ruff format --check .
@@ -52,6 +54,9 @@ contracts:
 
 figures: ## Whether the pages show what the benches have kept, and of this code
 	$(BIN)/python -m bench._results
+
+collected: ## Whether all tests can be found; it compiles them, so that their workers need not
+	@$(BIN)/python -m pytest --collect-only -qq tests >.venv/.collected 2>&1 || { cat .venv/.collected; exit 1; }
 
 format: .venv/.dev
 	$(BIN)/ruff format .
