@@ -8,7 +8,7 @@ import gc
 import http.client
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,13 +95,16 @@ def resident(app: App) -> int:
 def readers(app: App) -> list[int]:
     """Processes of the app that read files."""
     assert app._process is not None
-    threads = Path(f"/proc/{app._process.pid}/task").iterdir()
-    children = [int(pid) for one in threads for pid in (one / "children").read_text().split()]
-    return [
-        pid
-        for pid in children
-        if b"leaf.readers.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    ]
+    found = list[int]()
+    for thread in Path(f"/proc/{app._process.pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # what has ended meanwhile reads none
+            children = (thread / "children").read_text().split()
+            found += [
+                int(pid)
+                for pid in children
+                if b"leaf.readers.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            ]
+    return found
 
 
 def test_what_reads_files_is_started_when_the_first_one_begins_to_come(app: App) -> None:

@@ -60,15 +60,17 @@ def draw(
 
     frame = _frame(columns, rows, types)
     names = list(frame.columns)
-    config: dict[str, Any] = {
-        name: st.column_config.TextColumn()
-        for name in names
-        if not pd.api.types.is_numeric_dtype(frame[name])
+    numbers = {
+        name: cells.tolist()
+        for name, cells in frame.items()
+        if pd.api.types.is_numeric_dtype(cells)
     }
+    words = st.column_config.TextColumn()
+    config: dict[str, Any] = {name: words for name in names if name not in numbers}
     decimals = {
-        name: _decimals(frame[name].tolist())
+        name: _decimals(numbers[name])
         for name, kind in zip(names, types, strict=False)
-        if name not in config and name != ROW and is_grouped(name, kind, frame[name].tolist())
+        if name in numbers and name != ROW and is_grouped(name, kind, numbers[name])
     }
     for name, count in decimals.items():
         if count is not None:
@@ -103,19 +105,17 @@ def _frame(
     import pandas as pd
 
     frame = pd.DataFrame([list(row) for row in rows], columns=unique(columns))
-    for name, kind in zip(frame.columns, types, strict=False):
+    made = {}  # put together once: to put a column into a frame takes long where it has thousands
+    kinds = [*types, *[""] * len(frame.columns)]
+    for (name, cells), kind in zip(frame.items(), kinds, strict=False):
         if NUMBER.search(kind):
-            frame[name] = (
-                pd.to_numeric(frame[name], errors="coerce")
-                if _numeric(frame[name])
-                else frame[name].astype(str)
-            )
-    for name in frame.columns:
-        if frame[name].dtype == object:
-            frame[name] = frame[name].map(
+            cells = pd.to_numeric(cells, errors="coerce") if _numeric(cells) else cells.astype(str)
+        if cells.dtype == object:
+            cells = cells.map(
                 lambda value: value if value is None or isinstance(value, str) else str(value)
             )
-    return frame
+        made[name] = cells
+    return pd.DataFrame(made, index=frame.index, columns=frame.columns)
 
 
 MARKER = "\u2060quoted"
@@ -231,14 +231,14 @@ def without_sources(spec: Any) -> Any:
 
 def unique(columns: Sequence[str]) -> list[str]:
     """Column names of which none is empty or there twice."""
-    names: list[str] = []
+    names: dict[str, None] = {}
     for column in columns:
         name, number = str(column) or "column", 1
         while name in names:
             number += 1
             name = f"{column}_{number}"
-        names.append(name)
-    return names
+        names[name] = None
+    return list(names)
 
 
 def _numeric(values: Any) -> bool:

@@ -181,6 +181,7 @@ def test_nothing_moves_while_an_answer_grows_and_when_its_steps_become_one_line(
                 answer.get_by_text("The text behind it."),
             ]
             expect(answer.get_by_text("And its")).to_be_visible()
+            expect(seen[1]).to_be_visible()
             places = [y_of(one) for one in seen]
             assert min(places) > 0
             expect(finished(page)).to_have_count(number + 1)

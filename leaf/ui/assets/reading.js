@@ -163,7 +163,10 @@ class Reading {
     this.repeating = requestAnimationFrame(() => this.repeated()) // never painted beside what it stands for
     const past = performance.now() - this.repeats.at
     const idle = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
-    if (lastQuestion(this.main) !== this.repeats.before || past > COMES || (past > SENDS && idle)) this.hush()
+    this.repeats.heard ||= !idle
+    // Until the server has begun it is on its way, however slow that is; what the composer still holds was never sent.
+    const back = idle && past > SENDS && (this.repeats.heard || this.bar?.querySelector("textarea")?.value)
+    if (lastQuestion(this.main) !== this.repeats.before || past > COMES || back) this.hush()
   }
 
   hush() {
