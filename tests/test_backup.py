@@ -55,8 +55,9 @@ def filled(leaf: Leaf) -> None:
 
 def all_rows(leaf: Leaf, without: tuple[str, ...] = ()) -> dict[str, list[str]]:
     with leaf._house.store.db.snapshot() as snapshot:
+        tables = rows.schema(snapshot)
         return {
-            table: sorted(line.decode() for line in rows.lines(snapshot, table))
+            table: sorted(line.decode() for line in rows.lines(snapshot, tables, table))
             for table in TOPICS
             if table not in (*without, *BYTES, *OF_NOW, *MADE_AGAIN)
         }

@@ -174,11 +174,11 @@ def _postgres_columns(url: str) -> list[str]:
 def rows_with_the_word(leaf: Leaf) -> list[str]:
     """The tables with the word in any column, as Leaf itself reads them."""
     with leaf._house.store.db.transaction() as tx:
+        there = rows.schema(tx)
         return [
             table
             for table in sorted(TOPICS)
-            if rows.columns(tx, table)
-            and MARK.lower() in repr(tx.read(f"SELECT * FROM {table}")).lower()
+            if table in there and MARK.lower() in repr(tx.read(f"SELECT * FROM {table}")).lower()
         ]
 
 

@@ -70,9 +70,11 @@ def backup(store: Store, home: Path, target: Path, *, secrets: bool = False) -> 
             manifest = _begun(store, snapshot, secrets=secrets)
             _check_room(snapshot, target)
             left_out = (*BYTES, *OF_NOW, *MADE_AGAIN, *(() if secrets else SECRET_TABLES))
+            tables = rows.schema(snapshot)
             for table in TOPICS:
                 if table not in left_out:
-                    manifest.rows[table] = _add_table(writer, snapshot, table)
+                    lines = rows.lines(snapshot, tables, table)
+                    manifest.rows[table] = _add_table(writer, table, lines)
             wanted = snapshot.read(f"SELECT * FROM ({_HASHES}) AS named ORDER BY 1, 2")
         _add_files(writer, home, secrets=secrets)
         named = [(str(row["workspace_id"]), str(row["sha256"])) for row in wanted]
@@ -107,12 +109,12 @@ def _check_room(snapshot: Snapshot, target: Path) -> None:
         )
 
 
-def _add_table(writer: Writer, snapshot: Snapshot, table: str) -> int:
+def _add_table(writer: Writer, table: str, lines: Iterator[bytes]) -> int:
     count = -1  # the first line has the names of the columns
 
     def counted() -> Iterator[bytes]:
         nonlocal count
-        for line in rows.lines(snapshot, table):
+        for line in lines:
             count += 1
             yield line
 

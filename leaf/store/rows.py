@@ -7,7 +7,7 @@ alike, so what one has saved the other can take. JSON stays byte for byte what i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from leaf.errors import StoreError
@@ -18,21 +18,26 @@ from leaf.store.migrate import Migration, apply
 BATCH = 100
 """Rows that are written by one statement."""
 MIGRATIONS = "leaf_migrations"
+Schema = Mapping[str, Mapping[str, str]]
+"""Table -> name -> type of its columns, in their order."""
 _COLUMNS = (
-    "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = "
-    "current_schema() AND table_name = :table ORDER BY ordinal_position"
+    "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE "
+    "table_schema = current_schema() ORDER BY table_name, ordinal_position"
 )
 
 
-def columns(db: Database | Transaction | Snapshot, table: str) -> dict[str, str]:
-    """Name -> type of a table's columns, in their order; empty for one that is not there."""
-    rows = db.read(_COLUMNS, {"table": table})
-    return {str(row["column_name"]): str(row["data_type"]) for row in rows}
+def schema(db: Database | Transaction | Snapshot) -> Schema:
+    """Of all tables that are there."""
+    tables: dict[str, dict[str, str]] = {}
+    for row in db.read(_COLUMNS):
+        columns = tables.setdefault(str(row["table_name"]), {})
+        columns[str(row["column_name"])] = str(row["data_type"])
+    return tables
 
 
-def lines(snapshot: Snapshot, table: str) -> Iterator[bytes]:
+def lines(snapshot: Snapshot, tables: Schema, table: str) -> Iterator[bytes]:
     """A table as JSON lines: the names of its columns, then a list of texts for each row."""
-    names = list(columns(snapshot, table))
+    names = list(tables.get(table, ()))
     yield _line(names)
     if names:
         texts = ", ".join(f"CAST({name} AS TEXT)" for name in names)
@@ -43,8 +48,9 @@ def lines(snapshot: Snapshot, table: str) -> Iterator[bytes]:
 def is_empty(tx: Transaction) -> bool:
     """Whether nobody has kept anything in the database: an app that was started and not used has
     made a user and a workspace, and nothing else."""
+    there = schema(tx)
     return not any(
-        columns(tx, table) and tx.read(f"SELECT 1 AS yes FROM {table} LIMIT 1")
+        table in there and tx.read(f"SELECT 1 AS yes FROM {table} LIMIT 1")
         for table in ("chats", "messages", "files", "documents", "jobs", "budgets", "integrations")
     )
 
@@ -56,12 +62,12 @@ def make_anew(tx: Transaction, known: Sequence[Migration]) -> None:
     apply(tx, known)
 
 
-def load(tx: Transaction, table: str, found: Iterable[bytes]) -> int:
+def load(tx: Transaction, tables: Schema, table: str, found: Iterable[bytes]) -> int:
     """Write what `lines` gave into an empty table; returns how many rows. Raises StoreError for
     columns that it does not have."""
     rest = iter(found)
     names = [str(name) for name in json.loads(next(rest))]
-    types = columns(tx, table)
+    types = tables.get(table, {})
     if strange := [name for name in names if name not in types]:
         raise StoreError(
             f"The backup has a column '{strange[0]}' in '{table}' that this version does not know.",
