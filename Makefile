@@ -28,7 +28,7 @@ demo-cluster: .venv/.dev ## Three Leafs, PostgreSQL, an S3 server and nginx on l
 
 test: check ## Lint, types, import contracts, every test
 	$(call tests,-n $(WORKERS) --dist worksteal,$(NO_BROWSER))
-	$(call tests,-n 3 --dist loadfile --no-loadscope-reorder,tests/start_up tests/browser)
+	$(MAKE) --no-print-directory browser start-up
 
 quick: .venv/.dev ## The tests that need no browser, no PostgreSQL, no foreign corpora and no environments of their own
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(NO_BROWSER) -m "not postgres and not corpora"

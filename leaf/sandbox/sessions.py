@@ -222,6 +222,7 @@ class Sessions:
                     f"Cell {cell.number} did not run again: {text(answer.error.type, 80)}: "
                     f"{text(answer.error.message)}"
                 )
+        progress("")  # what comes now is the cell itself
         return lost
 
     def _begin(self, chat: str, stop: threading.Event | None) -> Namespace:

@@ -182,6 +182,17 @@ def browser(launch: Callable[..., Browser]) -> Iterator[Browser]:
     running.close()
 
 
+@pytest.fixture(autouse=True)
+def close_what_is_left(browser: Browser) -> Iterator[None]:
+    """A page that a test leaves open goes on: it draws, and asks for a server that is gone, beside
+    all tests behind it."""
+    before = list(browser.contexts)
+    yield
+    for one in browser.contexts:
+        if one not in before:
+            one.close()
+
+
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport={"width": 1280, "height": 900})

@@ -387,7 +387,7 @@ class Encoder:
         at_work = [
             self._progress[key]
             for key, (part, _) in self._tools.items()
-            if part["state"] in WORKING and key in self._progress
+            if part["state"] in WORKING and self._progress.get(key)
         ]
         if self.run.ended_at is not None or "waiting" in self._asked.values():
             return "", ""
