@@ -70,6 +70,8 @@ class Chat:
         self.python: Notebooks = leaf._house.python  # type: ignore[assignment]
         self.calls = 0
         self.shown: list[tuple[str, dict[str, Any]]] = []
+        self.said: list[str] = []
+        """How far long work was, line by line."""
         self.answer = self.ask()
 
     def ask(self, parent_id: str | None = None) -> Message:
@@ -89,7 +91,9 @@ class Chat:
         stop: threading.Event | None = None,
     ) -> ToolOutput:
         self.calls += 1
-        hooks = Hooks(key or f"{self.answer.id}/tool-{self.calls}-1-{name}", self._show)
+        hooks = Hooks(
+            key or f"{self.answer.id}/tool-{self.calls}-1-{name}", self._show, self.said.append
+        )
         there = self.leaf._house.library.chat_files(self.scope, self.id, deleted=True)
         context = context_of(
             self.scope,
@@ -637,6 +641,8 @@ def test_a_new_leaf_rebuilds_the_variables_from_the_successful_cells(tmp_path: P
         output = again("(a, c, 'b' in globals())")
         assert output.data.python["value"] == "(1, 5, False)"
         assert output.data.python["rebuilt"] == 2
+        rebuilding = [f"Rebuilding the variables: cell {n} of 2" for n in (1, 2)]
+        assert again.said == [*rebuilding, ""], "what goes on then is the cell itself"
         assert "once" not in output.data.python["printed"]
         assert [c.handle for c in output.sources] == ["f1"]
 

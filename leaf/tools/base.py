@@ -179,7 +179,8 @@ class Hooks:
     """Name, id and data of a `data-<name>` chunk that those who watch see now. It is not kept: see
     `ToolOutput.shows`."""
     progress: Callable[[str], None] = _say_nothing
-    """Says in one line how far long work is. Shown while the call runs, never kept."""
+    """Says in one line how far long work is, empty where there is no more to say. Shown while the
+    call runs, never kept."""
     ask: Ask | None = None
     """None where no model is connected."""
     sees: bool = True
