@@ -289,7 +289,7 @@ def test_steps_say_what_they_do_charts_have_a_place_and_the_page_is_told_when_th
     show(chunk("data-progress", id="b", data={"text": "half of it"}))
     assert screen.tail == ["progress", "half of it"]
     show(chunk("data-progress", id="b", data={"text": ""}))
-    assert screen.tail == ["waiting", ""]
+    assert screen.tail == ["", ""]
     chart = {"spec": {"mark": "bar"}, "columns": [], "rows": []}
     show(
         chunk(
