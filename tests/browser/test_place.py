@@ -159,7 +159,7 @@ TURNS = [
     Turn.call(("query_tables", {"sql": SQL})),
     Turn.call(("make_chart", {"sql": SQL, "spec": SPEC})),
     Turn.call(("query_tables", {"sql": SQL})),
-    Turn.say("The text behind it.\n\nAnd its end.", pieces=30, delay=0.1),
+    Turn.say("The text behind it.\n\nAnd its end" + 12 * ", at length" + ".", pieces=60, delay=0.1),
 ]
 
 
