@@ -116,3 +116,17 @@ def test_a_question_stands_there_at_once_and_until_it_is_drawn(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     expect(page.locator(".leaf-echo")).to_be_hidden()  # nobody asked that
     page.context.close()
+
+
+def test_a_question_on_a_slow_line_stays_until_the_server_has_begun(
+    running: App, browser: Browser
+) -> None:
+    page = opened(running, browser, "light", 1280)
+    box, echo = page.get_by_test_id("stChatInputTextArea"), page.locator(".leaf-echo")
+    expect(box).to_have_value("")
+    page.evaluate("window.dispatchEvent(new CustomEvent('leaf-sent', {detail: 'On its way'}))")
+    page.wait_for_timeout(3_000)
+    expect(echo).to_contain_text("On its way")
+    expect(echo).to_be_visible()
+    expect(echo).to_be_hidden()  # a line that is gone has its own sentence
+    page.context.close()
