@@ -423,6 +423,7 @@ class View {
     const skeleton = place.querySelector('[data-testid="stSkeleton"]')
     if (!skeleton || !element.textContent) return
     element.classList.add("leaf-stands-in")
+    skeleton.dataset.leafStoodIn = "" // a rule with `:has` for any parent would be asked about all of them with each word
     skeleton.parentElement.append(element)
     this.standIns.set(element, skeleton)
   }
