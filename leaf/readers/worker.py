@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -38,6 +39,21 @@ GROUP = 600
 """Characters up to which neighbouring lines or cues make one passage of the index."""
 LONGEST = 8_000
 """Characters of one passage of the index; longer ones are split."""
+
+
+def warm_up() -> None:
+    """Import every reader, and take a small table the whole way: in a process that waits, so that
+    no call does it again."""
+    for kind in KINDS:
+        reader_of(kind)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "warm.csv"
+        path.write_text(
+            "month,region,sales\n2024-01,North,10.5\n2024-02,South,20.25\nTotal,,30.75\n"
+        )
+        kind = inspect(str(path), path.name)["kind"]
+        tables(str(path), kind, folder)
+        extract(str(path), kind, folder)
 
 
 def inspect(path: str, name: str) -> Json:
