@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from leaf.agent.media import NoFilesError
 from leaf.agent.models import wire
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn
+from leaf.agent.models.certificates import trusted
 from leaf.agent.models.claude_errors import ANTHROPIC, ErrorTranslator, words_of
 from leaf.agent.models.pace import PACE
 from leaf.agent.models.reach import Reach
@@ -133,7 +134,9 @@ class ClaudeModel:
                     base_url=self._url,
                     max_retries=self._retries,
                     timeout=timeout,
-                    http_client=self._http_client(timeout=timeout) if self._reach else None,
+                    http_client=self._http_client(timeout=timeout)
+                    if self._reach
+                    else anthropic.DefaultHttpxClient(timeout=timeout, verify=trusted()),
                     default_headers=_without_headers_of_environment() if self._reach else None,
                 )
             return self._client
@@ -143,6 +146,7 @@ class ClaudeModel:
 
         from leaf.agent.models import judged
 
+        options["verify"] = trusted()
         return judged.client(self._reach, **options) if self._reach else httpx2.Client(**options)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import httpcore2
 import httpx2
 
+from leaf.agent.models.certificates import trusted
 from leaf.agent.models.reach import Reach
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -31,7 +32,7 @@ class _JudgedTransport(httpx2.HTTPTransport):
 
     def __init__(self, reach: Reach) -> None:
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=httpx2.create_ssl_context(),
+            ssl_context=trusted(),
             max_connections=CONNECTIONS,
             network_backend=_JudgedBackend(reach),
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,11 @@ class QuestionWord:
 
 def split_words(text: str) -> list[QuestionWord]:
     """`Total unitPrice in "New York"` -> total · unit · price · in · New York."""
+    return list(_split(text))
+
+
+@lru_cache(4096)  # names of tables, which each way to read a question asks for again
+def _split(text: str) -> tuple[QuestionWord, ...]:
     words: list[QuestionWord] = []
     for found in _TOKEN.finditer(text):
         kind, piece, first, end = str(found.lastgroup), found.group(), found.start(), found.end()
@@ -70,9 +76,10 @@ def split_words(text: str) -> list[QuestionWord]:
             words += [
                 QuestionWord(part, fold(part), kind, first, end) for part in word_parts(piece)
             ]
-    return words
+    return tuple(words)
 
 
+@lru_cache(4096)
 def forms(key: str) -> frozenset[str]:
     """A word, and what it may be the plural of, or another ending of."""
     endings = ("s", "es", "e", "n", "en", "r") if len(key) > 4 else ("s",) if len(key) > 3 else ()
@@ -198,7 +205,7 @@ class AskedTable:
         """What an answer calls it: its file, and its sheet where it has one."""
         return self.titles[-2]
 
-    @property
+    @cached_property
     def names(self) -> list[tuple[str, ...]]:
         """The ways to name it, as words: its file with all folders or the last ones, with and
         without the ending."""
@@ -215,7 +222,7 @@ class AskedTable:
         )
         return [tuple(w.key for w in split_words(name)) for name in names if name]
 
-    @property
+    @cached_property
     def nouns(self) -> list[str]:
         """What one row is: `orders` of orders.csv, or of a column order_id without a repetition."""
         words = [
