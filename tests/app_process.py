@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, ClassVar
 from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +26,9 @@ PATIENCE = "3"
 class App:
     """`streamlit run app.py` over a data folder, on a free port, which it keeps when it is started
     again."""
+
+    popen: ClassVar[type[subprocess.Popen[Any]]] = subprocess.Popen
+    """What starts it; see `tests.forked_programs`."""
 
     def __init__(
         self,
@@ -80,7 +84,7 @@ class App:
             )
             served = [flags[0], "127.0.0.1", flags[1], str(self.port)]
             served += ["--server.baseUrlPath", self._base] if self._base else []
-            self._process = subprocess.Popen(
+            self._process = self.popen(
                 [*self._command, *served, *self._options],
                 cwd=self._folder,
                 env={**clean, **model, **self.variables, "LEAF_HOME": str(self.home)},

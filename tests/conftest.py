@@ -14,7 +14,8 @@ from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import Store, open_store, users
 from leaf.store.model import Scope
-from tests import postgres, s3_server
+from tests import forked_programs, postgres, s3_server
+from tests.app_process import App
 from tests.fork_servers import ForkServers
 from tests.new_homes import NewHomes
 from tests.storage_kit import KEPT, kept_at
@@ -108,6 +109,15 @@ def copy_databases(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     with pytest.MonkeyPatch.context() as patch:
         request.getfixturevalue("new_homes").begin(patch)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fork_apps() -> Iterator[None]:
+    """Apps begin as forks of a process that has their libraries; those that a test starts with
+    another Python, or from another folder, begin anew all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(App, "popen", forked_programs.Popen)
         yield
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import threading
 import time
@@ -31,6 +30,7 @@ from leaf.store import (
 )
 from leaf.store.changes import ALL, RUNS, TOPICS, Change, Hub, topics_of
 from leaf.store.model import Scope
+from tests import forked_programs
 from tests.leaf_kit import opened
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -251,7 +251,7 @@ def test_another_process_is_heard_within_a_second_and_in_its_workspace_only(
         scope.user_id,
         "Elsewhere",
     ]
-    subprocess.run([sys.executable, "-c", WRITER, *arguments], check=True, cwd=ROOT)
+    forked_programs.run([sys.executable, "-c", WRITER, *arguments], check=True, cwd=ROOT)
     assert shared.db.changes.wait(scope.workspace_id, before, SOON, ["team"])
     with psycopg.connect(postgres_url) as connection:
         assert connection.execute(

@@ -15,6 +15,7 @@ from leaf.keeping.restore import restore
 from leaf.sessions.models import Models
 from leaf.settings import Settings
 from leaf.ui import watcher
+from tests import forked_programs
 from tests.app_process import ROOT
 from tests.leaf_kit import opened
 from tests.live_kit import wait_until
@@ -59,7 +60,7 @@ def test_two_processes_know_it_at_once(postgres_url: str, tmp_path: Path) -> Non
     command = [sys.executable, "-c", OTHER, str(tmp_path / "other"), postgres_url]
     with opened(tmp_path / "one", database_url=postgres_url, **SERVER) as leaf:
         leaf.launch()
-        other = subprocess.Popen(
+        other = forked_programs.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert other.stdin is not None

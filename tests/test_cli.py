@@ -23,6 +23,7 @@ import streamlit
 from leaf.agent.connections import ModelDraft
 from leaf.agent.events import reduce
 from leaf.sandbox.confine import confinement
+from tests import forked_programs
 from tests.app_process import PATIENCE, App
 from tests.leaf_kit import opened
 from tests.messages_server import MessagesServer, Turn, analyst
@@ -41,7 +42,7 @@ class Cli:
         self._environ |= {"LEAF_HOME": str(home), "PYTHONUTF8": "1", **environ}
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return forked_programs.run(
             [sys.executable, "-m", "leaf", *arguments],
             env=self._environ,
             stdin=subprocess.DEVNULL,
@@ -55,7 +56,7 @@ class Cli:
         """The command while it runs."""
         command = [sys.executable, "-m", "leaf", *arguments]
         pipe = subprocess.PIPE
-        return subprocess.Popen(
+        return forked_programs.Popen(
             command, env=self._environ, stdin=stdin, stdout=pipe, stderr=pipe, text=True, bufsize=1
         )
 
@@ -336,7 +337,7 @@ def test_an_unreadable_file_is_said_and_the_question_is_answered(
 
 
 def test_a_second_process_is_told_which_one_holds_the_data(alone: Cli) -> None:
-    held = subprocess.Popen(
+    held = forked_programs.Popen(
         [sys.executable, "-c", "import sys; from leaf.settings import load; from leaf.wiring import build; leaf = build(load());"
          " print('open', flush=True); sys.stdin.read(); leaf.close()"],
         env={**os.environ, "LEAF_HOME": str(alone.home)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

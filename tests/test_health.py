@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import re
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -31,6 +30,7 @@ from leaf.errors import SettingsError
 from leaf.ui.health import health_routes
 from leaf.ui.metrics import Metrics
 from leaf.wiring import build
+from tests import forked_programs
 from tests.app_process import App
 from tests.live_kit import wait_until
 from tests.log_kit import taken_down
@@ -88,7 +88,9 @@ def test_an_app_tells_that_it_lives_and_what_it_does_and_no_content(tmp_path: Pa
             assert "leaf_answers_total/completed" not in before
             command = [sys.executable, "-m", "leaf", "ask", f"Is it a {PLANTED}?"]
             known = {**os.environ, "LEAF_HOME": str(app.home), "LEAF_MODEL_URL": server.url}
-            asked = subprocess.run(command, env=known, capture_output=True, text=True, timeout=120)
+            asked = forked_programs.run(
+                command, env=known, capture_output=True, text=True, timeout=120
+            )
             assert PLANTED in asked.stdout, asked.stderr
             wait_until(
                 lambda: (

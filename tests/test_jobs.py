@@ -25,6 +25,7 @@ from leaf.sessions.session import Session
 from leaf.store import Store, jobs
 from leaf.store.jobs import Job, State, outcome_line, progress_line
 from leaf.store.model import Scope
+from tests import forked_programs
 from tests.drive_kit import leaf_beside
 from tests.drive_server import ANA, FOLDER, DriveServer
 from tests.leaf_kit import add, opened
@@ -167,7 +168,7 @@ def test_files_go_beside_the_question_of_a_chat_and_of_a_new_one(tmp_path: Path)
 def killed_on_its_way(program: str, *arguments: object) -> None:
     """Run a program that prints how many files it has added, and kill it after the first."""
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = forked_programs.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for line in process.stdout:
         assert line.strip() != "over", "it was over before it could be killed"

@@ -24,6 +24,7 @@ from leaf.store import Store, jobs, leases, open_store
 from leaf.store.jobs import Job
 from leaf.store.leases import Holder
 from leaf.store.model import Scope
+from tests import forked_programs
 from tests.leaf_kit import opened
 from tests.runs_kit import wait_until
 from tests.test_jobs import made
@@ -53,7 +54,7 @@ def test_a_job_of_a_killed_process_is_gone_on_with_by_another(
     with opened(tmp_path / "two", database_url=postgres_url) as leaf:
         leaf.launch()
         command = [sys.executable, "-c", ADD, str(tmp_path / "one"), str(tmp_path / "given")]
-        process = subprocess.Popen(
+        process = forked_programs.Popen(
             [*command, postgres_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None

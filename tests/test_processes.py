@@ -27,7 +27,7 @@ from leaf.store.changes import Hub
 from leaf.store.fence import Fence, FencedError
 from leaf.store.leases import Holder
 from leaf.store.model import Scope, Unfinished
-from tests import postgres
+from tests import forked_programs, postgres
 from tests.app_process import ROOT
 from tests.lease_process import PER_USER
 from tests.messages_server import MessagesServer, Turn
@@ -46,7 +46,7 @@ class Process:
         home.mkdir(exist_ok=True)
         self._log = (home / "log.txt").open("ab")
         numbers = [str(n) for n in (times.beat, times.silence, times.stop, total)]
-        self.process = subprocess.Popen(
+        self.process = forked_programs.Popen(
             [sys.executable, "-m", "tests.lease_process", str(home), url, model_url, *numbers],
             cwd=ROOT,
             stdin=subprocess.PIPE,

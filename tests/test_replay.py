@@ -27,6 +27,7 @@ from leaf.replay import check_code, replay
 from leaf.sandbox.confine import confinement
 from leaf.store.model import ChatFile, File, Message
 from leaf.tables.table import Table
+from tests import forked_programs
 from tests.leaf_kit import add, finished, opened
 from tests.messages_server import MessagesServer, Turn
 
@@ -149,7 +150,7 @@ def packed(files: Mapping[str, str | bytes]) -> bytes:
 def command(path: Path, data: Path, home: Path) -> subprocess.CompletedProcess[str]:
     """`python -m leaf replay` in a process that knows nothing of the Leaf in which the chat was."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_"))}
-    return subprocess.run(
+    return forked_programs.run(
         [sys.executable, "-m", "leaf", "replay", str(path), "--data", str(data)],
         capture_output=True,
         text=True,

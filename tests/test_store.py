@@ -53,6 +53,7 @@ from leaf.store.migrate import Migration, migrate, migrations
 from leaf.store.model import File, Message, Scope, UsageTotal
 from leaf.store.slugs import slug as slug_of
 from leaf.store.space import Space
+from tests import forked_programs
 from tests.removal_kit import purge_chat, purge_file
 
 T = TypeVar("T")
@@ -1090,7 +1091,7 @@ def test_a_killed_process_loses_nothing_that_was_committed(tmp_path: Path) -> No
         """
     committed: list[tuple[str, str]] = []
     for lines in (3, 40, 7):
-        with subprocess.Popen(
+        with forked_programs.Popen(
             command(code, HOME=str(tmp_path)), stdout=subprocess.PIPE, text=True, cwd=ROOT
         ) as process:
             assert process.stdout is not None
@@ -1267,7 +1268,7 @@ def command(code: str, **names: str) -> list[str]:
 
 def python(code: str, **names: str) -> subprocess.CompletedProcess[str]:
     """Run it in a process of its own, which must succeed."""
-    done = subprocess.run(command(code, **names), capture_output=True, text=True, cwd=ROOT)
+    done = forked_programs.run(command(code, **names), capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -9,7 +9,6 @@ import http.client
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -28,6 +27,7 @@ from leaf.remote import codec
 from leaf.remote.contract import METHODS as CROSSING
 from leaf.store.duckdb import DuckDatabase
 from leaf.ui.live.route import PROTOCOL
+from tests import forked_programs
 from tests.app_process import ROOT, App
 from tests.drive_server import CLIENT_ID, CLIENT_SECRET
 from tests.stranger_entries import METHODS, harmless, value_of
@@ -155,7 +155,7 @@ def ask(app: App, method: str, path: str, body: bytes = b"", **headers: str) -> 
 def table() -> list[tuple[str, list[str]]]:
     """(Path, methods) of every route of the app, Streamlit's too; `WS` for a websocket."""
     command = [sys.executable, "-c", TABLE]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = forked_programs.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return [(path, methods) for path, methods in json.loads(done.stdout.splitlines()[-1])]
 
 

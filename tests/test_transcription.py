@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -39,7 +38,7 @@ from leaf.transcription import engines
 from leaf.transcription.base import Cue, Pcm, Transcriber, heard
 from leaf.transcription.server import TranscriptionServer as Client
 from leaf.transcription.server import endpoint
-from tests import sounds
+from tests import forked_programs, sounds
 from tests.leaf_kit import opened
 from tests.removal_kit import forget_file
 from tests.sounds import SENTENCES, recording, video, wav
@@ -349,7 +348,7 @@ with open_path(Path(source)) as stream:
 library.texts.read(scope, file)
 """
     with TranscriptionServer(delay=0.4) as server:
-        process = subprocess.Popen(
+        process = forked_programs.Popen(
             [sys.executable, "-c", program, str(home), str(source), server.url, server.key]
         )
         until(lambda: len(server.requests) == 4, 240)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from leaf.ui.entrance import HINT, kept_token
+from tests import forked_programs
 from tests.app_process import ROOT, App
 from tests.test_ui_visitors import HTML, get, shake
 
@@ -70,7 +70,7 @@ def test_without_the_cookie_every_route_says_where_the_address_is_found(app: App
 
 def test_health_and_commands_need_no_cookie(app: App) -> None:
     assert get(app, "/_stcore/health") == (200, "ok")
-    done = subprocess.run(
+    done = forked_programs.run(
         [sys.executable, "-m", "leaf", "doctor", "--json"],
         cwd=ROOT,
         env={**os.environ, "LEAF_HOME": str(app.home)},
