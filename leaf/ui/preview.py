@@ -122,7 +122,11 @@ def _panel() -> None:
                 _draw(wanted)
         except LeafError as e:
             _head(t("Preview"))
-            st.warning(markdown.paragraph(told(e)), icon=":material/warning:")
+            _warn(e)
+
+
+def _warn(error: LeafError) -> None:
+    st.warning(markdown.paragraph(told(error)), icon=":material/warning:")
 
 
 def _head(title: str) -> None:
@@ -134,35 +138,22 @@ def _head(title: str) -> None:
 
 
 def _draw(wanted: dict[str, Any]) -> None:
-    file_id, place, cursors = wanted["file_id"], wanted["place"], wanted["cursors"]
-    at = st.session_state.get("preview-place", place)
-    page = st.session_state.get("preview-page")
-    if page:
-        at = f"pages {page}"
-    quote = wanted["quote"] if len(cursors) == 1 and page in (None, wanted.get("page")) else ""
-    preview = _load(file_id, at, cursors[-1], quote)
-    sought = preview.sought
-    if sought and sought.found:
-        place = sought.found.place
-        wanted["page"] = preview.page
-    if not wanted["aimed"]:
-        wanted["aimed"] = True
-        table, at_row = aim(preview.tables, place)
-        row = session().files.row_position(preview.tables[table], at_row) if at_row else 0
-        pointed = bool(quote) or _is_one_row(place)
-        if table or row >= ROWS or (pointed and row > ROWS_SEEN):
-            st.session_state["preview-table"] = table
-            st.session_state["preview-rows-page"] = row // ROWS + 1
-            if pointed:
-                st.session_state["preview-offset"] = max(0, row - 3), row // ROWS + 1
-            preview = _load(file_id, at, cursors[-1], quote)
-    _head(markdown.label(preview.file.name, 60))
-    facts = [
-        words.kind_label(preview.file.kind),
-        words.counts(preview.file.outline),
-        words.size(preview.file.size),
-    ]
+    file = session().files.get(wanted["file_id"])
+    _head(markdown.label(file.name, 60))
+    facts = [words.kind_label(file.kind), words.counts(file.outline), words.size(file.size)]
     st.caption(markdown.label(" · ".join(fact for fact in facts if fact)))
+    page = st.session_state.get("preview-page")
+    first = len(wanted["cursors"]) == 1 and page in (None, wanted.get("page"))
+    quote = wanted["quote"] if first else ""
+    try:
+        # A table that nobody has asked yet is read for the first time.
+        with st.spinner(t("Opening")):
+            preview = _aimed(wanted, f"pages {page}" if page else "", quote)
+    except LeafError as e:
+        _warn(e)
+        return
+    sought = preview.sought
+    place = sought.found.place if sought and sought.found else wanted["place"]
     if place:
         st.badge(
             markdown.label(places.place(place), 60), icon=":material/my_location:", color="green"
@@ -178,10 +169,34 @@ def _draw(wanted: dict[str, Any]) -> None:
     elif preview.kind == "picture":
         _draw_picture(preview)
     else:
-        _draw_text(preview, cursors, quote)
+        _draw_text(preview, wanted["cursors"], quote)
     # A table's own findings say more than what was seen of the file when it was added.
     for note in words.notes(preview.file)[:5] if preview.kind != "table" else ():
         st.caption(f":material/info: {markdown.label(note, 300)}")
+
+
+def _aimed(wanted: dict[str, Any], page: str, quote: str) -> Preview:
+    """What is to be shown, at first where the place says. Raises LeafError."""
+    file_id, place, cursor = wanted["file_id"], wanted["place"], wanted["cursors"][-1]
+    at = page or st.session_state.get("preview-place", place)
+    preview = _load(file_id, at, cursor, quote)
+    sought = preview.sought
+    if sought and sought.found:
+        place = sought.found.place
+        wanted["page"] = preview.page
+    if wanted["aimed"]:
+        return preview
+    wanted["aimed"] = True
+    table, at_row = aim(preview.tables, place)
+    row = session().files.row_position(preview.tables[table], at_row) if at_row else 0
+    pointed = bool(quote) or _is_one_row(place)
+    if not (table or row >= ROWS or (pointed and row > ROWS_SEEN)):
+        return preview
+    st.session_state["preview-table"] = table
+    st.session_state["preview-rows-page"] = row // ROWS + 1
+    if pointed:
+        st.session_state["preview-offset"] = max(0, row - 3), row // ROWS + 1
+    return _load(file_id, at, cursor, quote)
 
 
 def _draw_document(document_id: str) -> None:

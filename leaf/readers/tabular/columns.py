@@ -49,6 +49,8 @@ BATCH = 50
 """Columns proven in one query."""
 _WIDE = 150
 """Above this number of columns they are converted in slices."""
+_FEW = 20_000
+"""Rows up to which planning takes longer than reading."""
 _GROUP = 122_880
 """Rows of a part of a file that is read at a time, as DuckDB writes them."""
 
@@ -75,7 +77,8 @@ def write(
 
     `row_number` maps the n-th row to its number in the file.
     """
-    notes = _decide(connection, relation, [c for c in columns if c.text], comma_first, row_number)
+    text = [c for c in columns if c.text]
+    notes = _decide(connection, relation, text, comma_first, row_number, together=False)
     rows = copy(connection, _select(relation, columns), target)
     return WrittenTable(rows, _types(columns), tuple(notes))
 
@@ -99,9 +102,8 @@ def write_table(
         batch = columns[start : start + size]
         connection.register("block", table.select([c.source for c in batch]))
         try:
-            notes += _decide(
-                connection, "block", [c for c in batch if c.text], comma_first, row_number
-            )
+            text, few = [c for c in batch if c.text], table.num_rows <= _FEW
+            notes += _decide(connection, "block", text, comma_first, row_number, together=few)
             connection.complete()
             arrays += connection.sql(_select("block", batch)).to_arrow_table().columns
         finally:
@@ -157,10 +159,14 @@ def _decide(
     columns: list[Column],
     comma_first: bool,
     row_number: Callable[[int], int],
+    *,
+    together: bool,
 ) -> list[Note]:
+    """`together`: columns with the same proposals are proven as one, which is planned once and
+    copies each value."""
     _propose_all(connection, relation, columns, comma_first)
     unproven = [c for c in columns if c.proposals]
-    counts = _proof(connection, relation, unproven)
+    counts = _proof(connection, relation, unproven, together)
     choices = {c.source: _fitting(c, counts[c.source]) for c in unproven}
     for column in unproven:
         if not column.marks and _readings(choices[column.source]):
@@ -213,7 +219,7 @@ def _propose_all(
 
 
 def _proof(
-    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column]
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column], together: bool
 ) -> dict[str, Counts]:
     """Count what does not fit: first against what is likeliest, then, where that fails, against the
     other proposals."""
@@ -223,11 +229,12 @@ def _proof(
             continue
         rest[column.source] = column.proposals[1:]
         column.proposals = column.proposals[:1]
-    counts = _prove(connection, relation, columns)
+    prove = _prove_together if together else _prove
+    counts = prove(connection, relation, columns)
     again = [c for c in columns if all(counts[c.source].bad) and rest.get(c.source)]
     for column in again:
         column.proposals = [*column.proposals, *rest[column.source]]
-    return counts | _prove(connection, relation, again)
+    return counts | prove(connection, relation, again)
 
 
 def _prove(
@@ -254,6 +261,38 @@ def _prove(
                 values, given - values, tuple(int(n) for n in row[at + 2 : end])
             )
             at = end
+    return result
+
+
+def _prove_together(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column]
+) -> dict[str, Counts]:
+    """The same, by one query for all columns that have the same proposals: their values stand in
+    one column `v`, beside the number `part` of the column that each is from."""
+    alike: dict[tuple[ParsePlan, ...], list[Column]] = {}
+    for column in columns:
+        alike.setdefault(tuple(column.proposals), []).append(column)
+    alone = [same[0] for same in alike.values() if len(same) == 1]
+    result = _prove(connection, relation, alone)
+    one = Column("v", "v")
+    for plans, same in alike.items():
+        if len(same) == 1:
+            continue
+        values = ", ".join(identifier(c.source) for c in same)
+        parts = (
+            f"SELECT unnest(range({len(same)})) AS part, unnest([{values}]) AS v FROM {relation}"
+        )
+        texts = f"SELECT part{trimmed([one])} FROM ({parts})"
+        layers = f"SELECT part, {text_of(one)}{without_missing([one])} FROM ({texts})"
+        bad = [f"count(*) FILTER {plan.bad(known(one))}" for plan in plans]
+        counted = ", ".join([f"count({known(one)})", f"count({text_of(one)})", *bad])
+        rows = connection.execute(
+            f"SELECT part, {counted} FROM ({layers}) GROUP BY part"
+        ).fetchall()
+        found = {int(part): [int(n) for n in counts] for part, *counts in rows}
+        for part, column in enumerate(same):
+            known_values, given, *wrong = found.get(part) or [0] * (2 + len(plans))
+            result[column.source] = Counts(known_values, given - known_values, tuple(wrong))
     return result
 
 
