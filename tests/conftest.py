@@ -113,9 +113,13 @@ def copy_databases(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def fork_apps() -> Iterator[None]:
+def fork_apps(request: pytest.FixtureRequest) -> Iterator[None]:
     """Apps begin as forks of a process that has their libraries; those that a test starts with
-    another Python, or from another folder, begin anew all the same."""
+    another Python, or from another folder, begin anew all the same, and all of a module that looks
+    at what an app loads."""
+    if getattr(request.module, "OWN_PROCESSES", False):
+        yield
+        return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(App, "popen", forked_programs.Popen)
         yield

@@ -20,6 +20,8 @@ from tests.browser.test_journeys import ask, composer, finished
 from tests.live_kit import wait_until
 from tests.messages_server import Failure, Json, MessagesServer, Turn
 
+OWN_PROCESSES = True
+
 
 def titled(body: Json) -> Turn | Failure:
     """A model that gives titles, too."""
