@@ -158,7 +158,9 @@ def test_a_table_of_five_thousand_columns_is_told_asked_and_looked_at(
     assert fits(shown)
     shown.get_by_role("button", name="wide.csv").filter(visible=True).first.click()
     panel = shown.locator(".st-key-preview")
-    expect(panel.locator("[data-testid=stDataFrame] canvas").first).to_be_visible()
+    expect(panel.get_by_role("heading", name="wide.csv")).to_be_visible()  # while it is still read
+    table = panel.locator("[data-testid=stDataFrame] canvas").first
+    expect(table).to_be_visible(timeout=4 * PATIENCE)
     shot(shown, f"columns-{shown.viewport_size['width']}")  # type: ignore[index]
     assert fits(shown)
 
