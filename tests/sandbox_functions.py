@@ -98,6 +98,12 @@ def rest() -> None:
     time.sleep(60)
 
 
+def load_long() -> None:
+    """As much work as two seconds of a core are, as on a busy machine."""
+    while time.process_time() < 2:
+        pass
+
+
 def spin() -> None:
     while True:
         pass

@@ -528,6 +528,49 @@ def test_a_server_that_does_not_answer_is_gone_before_the_system_says_so(
     server.close()
 
 
+def test_a_server_that_works_is_waited_for_and_one_that_does_nothing_is_not(tmp_path: Path) -> None:
+    """Else a busy moment has each child of this process started anew, which takes forty times as
+    much of a core and keeps the machine busy."""
+    if not forkserver.can_confine_itself():
+        pytest.skip("this kernel starts each child anew")
+    for name, ready in (("load_long", True), ("rest", False)):
+        kind = ChildKind(confined=True, preload=(f"sandbox_functions:{name}",), paths=(HERE,))
+        server = forkserver.ForkServer(tmp_path / name, kind)
+        began = time.monotonic()
+        try:
+            if ready:
+                server.wait_until_ready(0.8)
+                assert time.monotonic() - began > 0.8
+            else:
+                with pytest.raises(RuntimeError, match="does not answer"):
+                    server.wait_until_ready(0.8)
+                assert time.monotonic() - began < 20
+        finally:
+            server.close()
+
+
+def test_after_a_server_that_failed_the_next_child_is_forked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not forkserver.can_confine_itself():
+        pytest.skip("this kernel starts each child anew")
+    tries: list[float] = []
+    wait_until_ready = forkserver.ForkServer.wait_until_ready
+
+    def fail_once(server: forkserver.ForkServer, seconds: float) -> None:
+        tries.append(seconds)
+        if len(tries) == 1:
+            raise RuntimeError("the fork server does not answer")
+        wait_until_ready(server, seconds)
+
+    monkeypatch.setattr(forkserver.ForkServer, "wait_until_ready", fail_once)
+    pool = Pool(tmp_path, preload=(), paths=[HERE])
+    for value in range(4):
+        assert call(pool, "echo", value=value) == value
+    pool.close()
+    assert len(tries) == 2
+
+
 def _server_and_child(folder: Path) -> tuple[forkserver.ForkServer, forkserver.Forked]:
     if not forkserver.can_confine_itself():
         pytest.skip("this kernel starts each child anew")

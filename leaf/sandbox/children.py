@@ -100,7 +100,8 @@ class Children:
         self._starting: Child | ForkServer | None = None
         self._server: ForkServer | None = None
         self._forks = False
-        """Whether children are forked: not where none of the first server came to be ready."""
+        """Whether children are forked: not where none of the first servers came to be ready."""
+        self._refusals = 0
         self._has_forked = False
         self._closed = False
 
@@ -221,9 +222,11 @@ class Children:
             except RuntimeError:
                 if self._closed or self._has_forked:
                     raise
-                log.warning("no child could be forked; each is started anew", exc_info=True)
                 self._close_server()
-                self._forks = False
+                self._refusals += 1
+                self._forks = self._refusals < GIVE_UP
+                what = "this one is" if self._forks else "each is"
+                log.warning(f"no child could be forked; {what} started anew", exc_info=True)
             else:
                 self._has_forked = True
                 return child

@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -36,6 +37,10 @@ from leaf.sandbox.syscalls import MACHINES
 ANSWER_SECONDS = 20.0
 """Longest that the server may take for a fork, or to reap a child that has ended."""
 ANSWER_BYTES = 4096
+LONGEST = 20
+"""Times as long as one that does nothing, until a server that works all the while is given up."""
+LOOK_SECONDS = 0.5
+"""How often it is looked whether a server that starts does anything."""
 ENDING_SECONDS = 20.0
 """Longest wait for the end of a child that was killed. One whose files the disk still takes comes
 later: nobody else waits for it, and it is reaped with its server."""
@@ -83,10 +88,26 @@ class ForkServer:
         let_app_go_first(self._process.pid)
 
     def wait_until_ready(self, seconds: float) -> None:
-        """Wait until it has loaded its libraries. Raises RuntimeError where it does not come to
-        that."""
-        if self._answer(seconds) != {"ready": True}:
+        """Wait until it has loaded its libraries. Raises RuntimeError where it ends before, or has
+        done nothing for so long: on a machine that is busy it may take many times as long."""
+        end = time.monotonic() + LONGEST * seconds
+        worked, seen = 0, time.monotonic()
+        while not select.select([self._channel], [], [], min(LOOK_SECONDS, seconds))[0]:
+            now, before = time.monotonic(), worked
+            worked = self._worked()
+            if worked > before:
+                seen = now
+            if now > min(seen + seconds, end):
+                break
+        if self._answer(0.01) != {"ready": True}:
             raise RuntimeError("the fork server said something else")
+
+    def _worked(self) -> int:
+        """Clock ticks that it was given of the cores so far."""
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            of_it = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            return int(of_it[11]) + int(of_it[12])
+        return 0
 
     def fork(
         self,
