@@ -980,7 +980,8 @@ def test_start_up_imports_no_database_library() -> None:
         import leaf.store, leaf.store.chat_files, leaf.store.messages
         print([m for m in ("duckdb", "psycopg") if m in sys.modules])
         """
-    assert python(code).stdout.strip() == "[]"
+    done = subprocess.run(command(code), capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_second_process_is_told_which_process_holds_the_data(tmp_path: Path) -> None:
