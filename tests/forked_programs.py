@@ -31,7 +31,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.app_process import ROOT
+
 LIBRARIES = (
     *("streamlit.web.cli", "streamlit.web.bootstrap", "streamlit.runtime", "streamlit.testing.v1"),
     *("pandas", "pyarrow.parquet", "duckdb", "altair", "psycopg", "sqlalchemy"),

@@ -24,6 +24,7 @@ from pyarrow import orc
 from leaf.errors import FileError
 from leaf.readers.base import TableInfo, Where
 from leaf.readers.detect import detect
+from leaf.readers.tabular import columns
 from leaf.readers.worker import extract, inspect, read, reader_of, tables
 
 TABLE = pa.table(
@@ -411,3 +412,25 @@ def test_a_parquet_file_that_is_right_about_its_values_stays_as_it_is(tmp_path: 
     reader: Any = reader_of("parquet")
     (info,) = reader.tables(path, out)
     assert (out / info.parquet).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["assets.csv", "incidents.csv", "nls_raw.csv"])
+def test_columns_are_read_alike_whether_proven_together_or_each_by_itself(
+    real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    mixed = tmp_path / "mixed.csv"
+    mixed.write_text(
+        "a,b,c,d,e,f\n1,2.5,N/A,2024-01-02,x,1\n,3.25,7,2024-02-03,3,-\n4,n/a,,31.12.2024,,oops\n"
+    )
+    for source in (real_data / name, mixed):
+        read_so: list[Any] = []
+        for few in (columns._FEW, -1):
+            monkeypatch.setattr(columns, "_FEW", few)
+            out = tmp_path / f"{source.stem}{few}"
+            out.mkdir()
+            found = tables(str(source), "csv", str(out))
+            held = [pq.read_table(path).to_pylist() for path in sorted(out.glob("*.parquet"))]
+            assert held
+            read_so.append((found, held))
+        assert read_so[0] == read_so[1]
+        monkeypatch.undo()

@@ -88,6 +88,6 @@ def fold(text: str) -> str:
     one to use.
     """
     if text.isascii():
-        return " ".join(text.lower().split())  # the same, thirty times as soon
+        return " ".join(text.lower().split())  # the same, and much sooner
     flat = unicodedata.normalize("NFKD", text.casefold())
     return " ".join("".join(c for c in flat if not unicodedata.combining(c)).split())
