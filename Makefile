@@ -11,6 +11,10 @@ NO_BROWSER = --ignore tests/browser --ignore tests/start_up
 # passes leans on the clock or on its neighbours: mend it all the same.
 tests = $(BIN)/python -m pytest $(1) $(2) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
 	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rfE $(2); }
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# $(call install,FILE)
+install = @echo "Installing the packages of $(1)"; $(BIN)/uv pip install --python $(BIN)/python -r $(1) || \
+	{ echo "pip tries it, which takes a few minutes."; $(PIP) -r $(1); }
 # Where the environment says that nothing compiled is to be kept, every process of the tests would compile them all anew.
 unexport PYTHONDONTWRITEBYTECODE
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
@@ -84,6 +88,8 @@ peers: .venv/.dev ## Leaf beside Chainlit, Gradio and plain Streamlit, each in a
 lock: .venv/.dev ## requirements.lock anew from requirements.txt; `make lock UPGRADE=--upgrade` takes the newest of what that leaves open
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) \
 		-o requirements.lock requirements.txt
+	grep -o '^uv==[^ ]*' requirements-dev.txt | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate -o requirements-installer.lock -
 
 sbom: .venv/.dev ## sbom.json: the locked packages as a bill of materials (CycloneDX)
 	$(BIN)/uv tool run --quiet --from cyclonedx-bom==7.3.0 cyclonedx-py requirements requirements.lock --output-file sbom.json
@@ -91,12 +97,18 @@ sbom: .venv/.dev ## sbom.json: the locked packages as a bill of materials (Cyclo
 audit: .venv/.dev ## Known weaknesses of the locked packages, from PyPI's advisory database
 	$(BIN)/uv tool run --quiet --from pip-audit==2.10.0 pip-audit --strict --requirement requirements.lock --disable-pip --require-hashes
 
-.venv/.run: requirements.lock | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+# uv installs in a tenth of pip's time and shows how far it is. Where there is none for the machine, or it does not reach the
+# packages (it knows nothing of pip's own settings), pip does the same.
+.venv/.uv: requirements-installer.lock | .venv/bin/python
+	@$(PIP) -r $< || echo "uv cannot be had here."
+	@touch $@
+
+.venv/.run: requirements.lock .venv/.uv
+	$(call install,requirements.lock)
 	@touch $@
 
 .venv/.dev: requirements-dev.txt requirements.txt .venv/.run
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(call install,requirements-dev.txt)
 	@touch $@ .venv/.run
 
 clean: ## Remove the virtual environment and caches; the data in .leaf stays

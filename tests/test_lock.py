@@ -17,9 +17,9 @@ def _wanted() -> list[Requirement]:
     return [Requirement(found) for line in lines if (found := line.partition("#")[0].strip())]
 
 
-def _locked() -> list[tuple[Requirement, str]]:
+def _locked(name: str = "requirements.lock") -> list[tuple[Requirement, str]]:
     """Each pin with the lines of its hashes."""
-    entries = re.split(r"\n(?=\S)", (ROOT / "requirements.lock").read_text().strip())
+    entries = re.split(r"\n(?=\S)", (ROOT / name).read_text().strip())
     return [(Requirement(entry.partition(" \\")[0]), entry.partition("\n")[2]) for entry in entries]
 
 
@@ -31,8 +31,14 @@ def test_what_requirements_name_is_locked_at_their_version() -> None:
         )
 
 
+def test_what_installs_them_is_that_of_development() -> None:
+    (installer,) = (str(pin) for pin, _ in _locked("requirements-installer.lock"))
+    development = (ROOT / "requirements-dev.txt").read_text().splitlines()
+    assert installer in [line.partition("#")[0].strip() for line in development], "run: make lock"
+
+
 def test_every_pin_is_exact_and_has_hashes() -> None:
-    for pin, hashes in _locked():
+    for pin, hashes in [*_locked(), *_locked("requirements-installer.lock")]:
         assert re.fullmatch(r"==[\w.!+]+", str(pin.specifier)), pin
         assert re.fullmatch(r"(\s+--hash=sha256:[0-9a-f]{64}( \\)?)+", "\n" + hashes), pin
 
