@@ -115,6 +115,7 @@ PARTS = {
         ("leaf/readers/tabular/total*.py",),
         (
             "test_integrity",
+            "test_totals",
             "test_readers_tables",
             "test_readers_tables_sheets",
             "test_readers_tables_records",

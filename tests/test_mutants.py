@@ -16,6 +16,10 @@ from bench._mutants.trials import chosen, put_in_place
 SOURCE = '''"""Two steps."""
 from functools import lru_cache
 LIMIT = 4
+WORDS = "one two"
+WORDS += " three"
+COUNT = len(WORDS.split())
+LAST = COUNT - 1
 
 
 class Counter:
@@ -44,6 +48,8 @@ class Counter:
 
 @lru_cache
 def half(number: int) -> float:
+    if not number:
+        return 0.0
     return number / 2  # größer
 '''
 PATH = "leaf/counted_for_tests.py"
@@ -87,6 +93,10 @@ def test_every_kind_of_change_is_made_where_code_runs() -> None:
     }
     assert "7" not in {m.before for m in found}  # a field is made once, when the class is
     assert not any("Whether" in m.before for m in found)
+    # of what is empty or false nobody would see that it is None
+    assert [m.before for m in found if m.kind == "returned" and m.function == "half"] == [
+        "number / 2"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -104,6 +114,13 @@ def test_a_mutant_takes_the_place_of_loaded_code(module: ModuleType, after: str)
     put_in_place(mutant(after), SOURCE.encode())
     changed = module.Counter()
     assert [changed.add(), changed.add()] != [2, 0]
+
+
+def test_what_is_made_of_a_changed_constant_is_made_again(module: ModuleType) -> None:
+    assert (module.COUNT, module.LAST) == (3, 2)
+    removed = next(m for m in mutants(PATH, SOURCE) if m.before.startswith("WORDS +="))
+    put_in_place(removed, SOURCE.encode())
+    assert (module.COUNT, module.LAST, module.LIMIT) == (2, 1, 4)
 
 
 def test_what_is_decorated_is_changed_beneath(module: ModuleType) -> None:

@@ -71,6 +71,8 @@ def test_figures_are_read_as_they_are_written(text: str, expected: list[tuple[st
         ("in Mar 2024", [("2024-03",)]),
         ("am 05.03.2024", [("2024-03-05", "2024-05-03")]),
         ("on 13/04/2024", [("2024-04-13",)]),
+        ("le 5 juillet 2024 et le 6 décembre 2024", [("2024-07-05",), ("2024-12-06",)]),
+        ("el 3 de julio de 2024, el 4 octubre 2024", [("2024-07-03",), ("2024-10-04",)]),
     ],
 )
 def test_dates_are_read_and_the_ambiguous_ones_both_ways(
@@ -186,6 +188,10 @@ def test_figure_with_a_receipt(text: str, kind: str, how: str) -> None:
         "The total is 3,911,790",  # one region counted twice
         "There are 7 regions",
         "South had 129 orders",  # East's
+        "North had 413 orders",  # a whole number is right to the last one
+        "North had 411 orders",
+        "There were 930 orders in all",
+        "The average region had 311 orders",
         "It was on 3 March 2024",
         "In 2019 it was less",
     ],
@@ -371,6 +377,70 @@ def test_shares_of_small_totals_and_of_the_first_rows_are_derived() -> None:
     assert receipt("The first three make up 81.3 % of the revenue", ranked).kind == "none"
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("North's share is 12.3 %", "exact"),
+        ("South's share is 45.6 percent", "exact"),
+        ("North's share is 0.123", "exact"),
+        ("North's share is 12.3", "none"),
+    ],
+)
+def test_a_ratio_is_written_as_percent_and_not_as_a_hundred_times_itself(
+    text: str, kind: str
+) -> None:
+    shares = query(["region", "share"], [["North", 0.123], ["South", 0.456]])
+    assert receipt(text, shares).kind == kind
+
+
+def test_growth_is_derived_from_the_year_before_in_whatever_order_they_come() -> None:
+    rows = [[2025, 1300.0], [2023, 1204.0], [2024, 1060.0]]
+    years = query(["year", "revenue"], rows)
+    assert receipt("In 2025 revenue grew by 22.6 %", years).how == "(row 1 − row 3) ÷ row 3"
+    assert receipt("In 2024 revenue fell by 12.0 %", years).how == "(row 3 − row 2) ÷ row 2"
+    assert receipt("In 2025 revenue grew by 8.0 %", years).kind == "none"  # since 2023
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("South grew by 112.75 in 2024", "revenue_2024 − revenue_2023"),
+        ("North fell by 144 from 2023 to 2024", "revenue_2023 − revenue_2024"),
+        ("North was ahead of South by 403.5 in 2023", "North − South"),
+    ],
+)
+def test_a_difference_is_computed_so_that_it_gives_the_number_as_it_is_written(
+    text: str, how: str
+) -> None:
+    found = [one.how for one in match([text], [WIDE]) if one.kind == "derived"]
+    assert found == [how]
+
+
+def test_a_number_among_many_like_it_needs_more_than_one_word_beside_it() -> None:
+    def read(numbers: range) -> Evidence:
+        words = f"The fee: 881 euro. {' '.join(map(str, numbers))}"
+        passages = [{"name": "a.pdf", "place": "page 2", "text": words}]
+        return Evidence(
+            "c9", "read_file", {"file": "f1"}, {"text": "", "data": {"passages": passages}}
+        )
+
+    assert receipt("The fee is 881", read(range(600, 1300, 2))).kind == "none"
+    assert receipt("The fee is 881", read(range(0))).kind == "quoted"
+    assert receipt("The fee of 881 euro", read(range(600, 1300, 2))).kind == "quoted"
+
+
+def test_rows_of_the_tables_that_a_query_read_are_counted() -> None:
+    one = query(["region", "revenue"], [["North", 5.25]])
+    one.output["data"]["table"]["scanned"] = [
+        {"name": "sales", "rows": 4_210},
+        {"name": "costs", "rows": 977},
+    ]
+    found = receipt("That rests on 4,210 rows", one)
+    assert (found.kind, found.how) == ("counted", "rows of sales")
+    assert receipt("That rests on 2 tables", one).how == "tables that were read"
+    assert receipt("That rests on 4,211 rows", one).kind == "none"
+
+
 def test_figures_in_names_of_columns_in_days_and_in_lists_of_a_call_are_known() -> None:
     years = query(["region", "revenue 2019"], [["North", 5.25]])
     named, value = match(["In 2019 it was 5.25"], [years])
@@ -408,6 +478,7 @@ WIDE = query(
 PAIR = query(["region", "price_before", "price_after"], [["North", 1204.0, 1060.0]])
 MONTHS = query(["month", "year", "revenue"], [[12, 2023, 1204.0], [1, 2024, 1060.0]])
 GROWTH = query(["month", "growth_pct"], [["2024-01", 3.2], ["2024-02", -4.7]])
+YEARLY = query(["year", "growth_pct"], [[2023, 3.2], [2024, -4.7]])
 BOTH_WAYS = query(["region", "growth_pct"], [["North", 3.2], ["South", -3.2]])
 
 
@@ -434,6 +505,11 @@ def against(text: str, one: Evidence) -> list[str]:
         ("Revenue rose from 1,204 to 1,060.", MONTHS),
         ("In January it fell by 3.2 %.", GROWTH),
         ("In February it rose by 4.7 %.", GROWTH),
+        ("It was 4.7 % higher in 2024 than in 2023.", YEARLY),
+        ("North fell by 3.2 %.", BOTH_WAYS),
+        ("South rose by 3.2 %.", BOTH_WAYS),
+        ("South did well, while North grew 1,204 → 1,060.", WIDE),
+        ("Costs are fine. In North it rose 1,204 -> 1,060, and that is all.", PAIR),
     ],
 )
 def test_direction_that_is_turned_round_is_told(text: str, one: Evidence) -> None:
@@ -458,6 +534,10 @@ def test_direction_that_is_turned_round_is_told(text: str, one: Evidence) -> Non
         ("Growth rose by 3.2 %.", BOTH_WAYS),
         ("In January it rose by 3.2 %.", GROWTH),
         ("In February it fell by 4.7 %.", GROWTH),
+        ("It was 4.7 % higher in February.", GROWTH),  # than what is not said
+        ("North rose by 3.2 %.", BOTH_WAYS),
+        ("Revenue rose by -12.0 % in 2024.", YEARS),  # the word and the sign do not agree
+        ("Revenue fell by +12.0 % in 2024.", YEARS),
     ],
 )
 def test_direction_that_is_right_or_not_claimed_is_left_alone(text: str, one: Evidence) -> None:

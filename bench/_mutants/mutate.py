@@ -137,8 +137,10 @@ class _Finder(ast.NodeVisitor):
         """What a text is made of is left as it is: positions in it are not those of the file."""
 
     def visit_Return(self, node: ast.Return) -> None:
+        # Callers ask most of what is returned only whether it holds: of `False` and `""` they would
+        # never see that it is None.
         if node.value is not None and not (
-            isinstance(node.value, ast.Constant) and node.value.value is None
+            isinstance(node.value, ast.Constant) and not node.value.value
         ):
             self._add(node.value, "returned", "None")
         self.generic_visit(node)

@@ -232,11 +232,8 @@ def put_in_place(mutant: Mutant, source: bytes) -> None:
         return
     changed = mutant.applied(source)
     if not mutant.function:
-        tree = ast.parse(changed)
-        statement = next(
-            s for s in tree.body if s.lineno <= mutant.line <= (s.end_lineno or s.lineno)
-        )
-        exec(compile(ast.Module([statement], []), mutant.path, "exec"), vars(module))  # noqa: S102 - our own code
+        statements = _made_again(mutant.line, ast.parse(source), ast.parse(changed))
+        exec(compile(ast.Module(statements, []), mutant.path, "exec"), vars(module))  # noqa: S102 - our own code
         return
     owner: Any = module
     names = mutant.function.split(".")
@@ -250,6 +247,32 @@ def put_in_place(mutant: Mutant, source: bytes) -> None:
             owner.__code__ = code
             return
     raise LookupError(mutant.function)
+
+
+def _made_again(line: int, before: ast.Module, after: ast.Module) -> list[ast.stmt]:
+    """The changed statement of a module, and those that give its names a value or are made of them:
+    a list of words goes into patterns further down."""
+
+    def is_at(statement: ast.stmt) -> bool:
+        return statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+
+    names = {name for statement in before.body if is_at(statement) for name in _named(statement)}
+    again: list[ast.stmt] = []
+    for statement in after.body:
+        is_made = isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        if is_at(statement) or (is_made and not names.isdisjoint(_named(statement, used=True))):
+            names |= _named(statement)
+            again.append(statement)
+    return again
+
+
+def _named(statement: ast.stmt, used: bool = False) -> set[str]:
+    """Names that a statement gives a value, or all that stand in it."""
+    return {
+        node.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and (used or isinstance(node.ctx, ast.Store))
+    }
 
 
 def _plain(found: Any) -> Any:

@@ -115,7 +115,16 @@ def derive(
                 numbers, steps.groups[usable], reading, limit, unit == 0 and not times
             ):
                 continue
-            found = sorted(hits, key=lambda i: (abs(numbers[i] - abs(reading.value)), i))
+            signed = steps.numbers[usable]
+            # Of `a − b` and `b − a` the one that gives the number as it is written.
+            found = sorted(
+                hits,
+                key=lambda i: (
+                    abs(numbers[i] - abs(reading.value)),
+                    (signed[i] < 0) != (reading.value < 0),
+                    i,
+                ),
+            )
             described = [steps.describe(int(usable[i])) for i in found[:HITS]]
             if times and not any(step.operation == RATIO for step in described):
                 continue

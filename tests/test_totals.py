@@ -1,0 +1,144 @@
+"""Rows of totals at the edges of what tells them: two words in a row, columns that are keys or
+years, words that come once or again, sums that disagree, series and long tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.test_integrity import cells, from_csv, from_rows
+
+FIBONACCI = [48_391, 77_213]
+while len(FIBONACCI) < 12:
+    FIBONACCI.append(FIBONACCI[-1] + FIBONACCI[-2])
+
+
+def said(folder: Path, text: str) -> dict[str, str]:
+    return {note.kind: note.text for note in from_csv(folder, text).notes}
+
+
+@pytest.mark.parametrize("last", ["Total of both,Total,35", "All of it,Total,35"])
+def test_a_row_with_two_words_is_a_total_once(tmp_path: Path, last: str) -> None:
+    info = from_csv(tmp_path, f"region,kind,n\nNorth,a,10\nSouth,b,25\n{last}\n")
+    assert (info.rows, dict(info.left_out)) == (2, {"total": (4,)})
+
+
+def test_names_some_of_which_are_numbers_still_link_totals_to_their_rows(tmp_path: Path) -> None:
+    """`North total` below a single row is one because of the name alone."""
+    text = (
+        "area,product,n\nNorth,A,310\nNorth total,,310\n12,A,415\n12,B,17\n12 total,,432\n"
+        "13,C,555\n13,D,1201\n13 total,,1756\nWest,A,77\nWest,C,800\nWest total,,877\nTotal,,3375\n"
+    )
+    assert dict(from_csv(tmp_path, text).left_out) == {"subtotal": (3, 6, 9, 12), "total": (13,)}
+
+
+@pytest.mark.parametrize("stamp", [2024, 2100])
+def test_three_years_are_no_numbers_to_add_up(tmp_path: Path, stamp: int) -> None:
+    info = from_csv(tmp_path, f"what,built,n\nA,1950,412\nB,1960,300\nTotal,{stamp},712\n")
+    assert dict(info.left_out) == {"total": (4,)}
+    assert "totals-differ" not in cells(info)
+
+
+def test_a_table_of_true_and_false_keeps_its_columns_above_a_row_of_counts(tmp_path: Path) -> None:
+    rows = [["who", "in", "out"], ["a", True, False], ["b", True, True], ["c", False, False]]
+    (info,) = from_rows(tmp_path, [*rows, ["Total", 2, 1]])
+    assert [kind for _, kind in info.columns] == ["VARCHAR", "BOOLEAN", "BOOLEAN"]
+    assert cells(info)["total-rows"] == "A5:C5"
+
+
+@pytest.mark.parametrize("last", [["Total", 3, 1], ["Total", "Total", 2]])
+def test_what_is_no_row_of_counts_stays_and_is_said(tmp_path: Path, last: list[object]) -> None:
+    rows = [["who", "in", "out"], ["a", True, False], ["b", True, True], ["c", False, False]]
+    (info,) = from_rows(tmp_path, [*rows, last])
+    assert (info.rows, dict(info.left_out)) == (4, {})
+    assert "types-mixed" in cells(info)
+
+
+def test_a_row_shorter_than_its_table_is_looked_at_for_words(tmp_path: Path) -> None:
+    from leaf.readers.tabular.sheets import SheetsReader
+
+    rows = [["n", "what", "who"], [1, "a", "x"], [2], [3, "b", "y"], [6, "Total"]]
+    from_rows(tmp_path, rows)
+    notes = SheetsReader().outline(tmp_path / "a.xlsx").notes
+    assert [n.cells for n in notes if n.kind == "totals-called"] == ["A5:C5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "doubtful"),
+    [
+        ("name,n\nA,5\nB,7\nCountry mean,8\n", {"summary": (4,)}),
+        # an ordinary value: it comes again, stands in another column, or beside filled keys
+        ("name,n\nA,5\nCountry mean,7\nB,9\nCountry mean,8\n", {}),
+        ("name,kind,n\nA,Country mean,5\nB,Land,7\nC,Land,9\n", {}),
+        ("name,kind,n\nA,x,5\nB,y,7\nCountry mean,z,8\n", {}),
+    ],
+)
+def test_a_mean_is_doubted_where_it_reads_like_one(
+    tmp_path: Path, text: str, doubtful: dict[str, tuple[int, ...]]
+) -> None:
+    info = from_csv(tmp_path, text)
+    assert (dict(info.left_out), dict(info.doubtful)) == ({}, doubtful)
+
+
+def test_zeros_say_nothing_of_what_is_greatest(tmp_path: Path) -> None:
+    text = (
+        "area,a,b,c\nHill,301,5,5\nDale,442,5,5\nAll mountains,800,0,0\nMoor,193,5,5\nFen,278,5,5\n"
+    )
+    assert dict(from_csv(tmp_path, text).doubtful) == {"subtotal": (4,)}
+
+
+def test_two_totals_that_each_miss_in_one_column_are_both_said(tmp_path: Path) -> None:
+    text = (
+        "what,a,b\nx,50111,30256\ny,20012,11121\nTotal,70123,41400\n"
+        "z,61387,2901\nw,29840,7713\nTotal,91227,10700\n"
+    )
+    info = from_csv(tmp_path, text)
+    assert dict(info.left_out) == {"subtotal": (4, 7)}
+    (note,) = [n for n in info.notes if n.kind == "totals-differ"]
+    assert "'b' in row 4 is 41,400, its rows give 41,377" in note.text
+    assert "'b' in row 7 is 10,700, its rows give 10,614" in note.text
+
+
+def test_one_word_that_is_right_once_in_three_is_doubted_each_time(tmp_path: Path) -> None:
+    rows = "a,31\nb,44\nTotal,75\nc,27\nd,63\nTotal,91\ne,5\nf,88\nTotal,40\n"
+    info = from_csv(tmp_path, f"what,n\n{rows}")
+    assert (dict(info.left_out), dict(info.doubtful)) == ({}, {"total": (4, 7, 10)})
+
+
+@pytest.mark.parametrize(
+    ("parts", "differs"), [("Ann,10\nBo,25\n", True), ("Ann,10\n", False), ("", False)]
+)
+def test_a_total_at_the_end_is_held_against_two_rows_or_more(
+    tmp_path: Path, parts: str, differs: bool
+) -> None:
+    info = from_csv(tmp_path, f"who,paid\n{parts}Total,50\n")
+    assert dict(info.doubtful) == {"total": (2 + parts.count("\n"),)}
+    assert ("totals-differ" in cells(info)) == differs
+
+
+def test_what_no_word_calls_a_total_is_said_as_a_sum(tmp_path: Path) -> None:
+    parts = [613_871, 298_407, 801_233, 455_019, 120_987, 999_103]
+    groups = [parts[0] + parts[5], parts[1] + parts[4], parts[2] + parts[3]]
+    rows = [("Land", sum(parts)), *[(f"Part {i}", v) for i, v in enumerate([*groups, *parts])]]
+    info = from_csv(tmp_path, "area,people\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    assert dict(info.doubtful) == {"total": (2,), "subtotal": (3, 4, 5)}
+    (note,) = [n for n in info.notes if n.kind == "totals-doubtful"]
+    assert "4 rows equal the sum of rows nearby" in note.text
+    assert "called a total" not in note.text
+
+
+def test_a_series_in_which_each_row_is_the_sum_of_the_two_before_is_named(tmp_path: Path) -> None:
+    text = "month,n\n" + "".join(f"m{i},{v}\n" for i, v in enumerate(FIBONACCI))
+    info = from_csv(tmp_path, text)
+    assert info.rows == len(FIBONACCI)
+    assert dict(info.left_out) == {}
+    assert "equal the sum of rows nearby" in said(tmp_path, text)["totals-doubtful"]
+
+
+def test_a_few_numbers_in_a_long_table_are_held_against_one_another(tmp_path: Path) -> None:
+    text = "what,a,b\n" + "".join(f"row {i},,\n" for i in range(20_001))
+    text += "Sales,81233,90417\nCost,40121,43309\nGross profit,41112,47108\nRent,4003,4100\n"
+    text += "Wages,12011,12777\n"
+    info = from_csv(tmp_path, text)
+    assert (info.rows, dict(info.doubtful)) == (20_006, {"subtotal": (20_003, 20_005)})
