@@ -80,6 +80,20 @@ def test_what_follows_is_shown_as_it_is_told() -> None:
     assert text(shown) == "0 1 2 "
 
 
+def test_what_is_told_too_early_is_not_said_to_be_shown() -> None:
+    """By this the run database is read at once for what is missing."""
+    shown: list[Chunk] = []
+    follower = Follower(shown.append)
+    one, two, three = (Batch("w", n, n + 1, words(n, n + 1)) for n in range(3))
+    follower.read(one.kept())
+    assert not follower.hear(three), "two is missing"
+    assert text(shown) == "0 "
+    assert follower.hear(two)
+    assert text(shown) == "0 1 2 "
+    assert not follower.hear(Batch("another", 0, 1, words(7, 8))), "nothing of it was read"
+    assert text(shown) == "0 1 2 "
+
+
 def test_one_that_was_taken_for_gone_and_wakes_is_not_heard() -> None:
     shown: list[Chunk] = []
     follower = Follower(shown.append)

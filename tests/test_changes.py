@@ -178,6 +178,18 @@ def test_where_something_may_have_been_missed_everybody_looks() -> None:
     assert all(hub.newest("mine", [topic]) > since for topic in (*ALL, RUNS))
 
 
+def test_what_another_process_tells_reaches_all_who_listen() -> None:
+    hub = Hub()
+    first: list[str] = []
+    second: list[str] = []
+    hub.hear(first.append)
+    hub.hear(second.append)
+    assert hub.position == 0
+    hub.told("m1 w 0 1 []")
+    assert first == second == ["m1 w 0 1 []"]
+    assert hub.position == 0  # it is no change of the store
+
+
 def test_an_upload_and_every_other_write_of_the_facade_are_told(tmp_path: Path) -> None:
     with opened(tmp_path / "home") as leaf:
         scope = leaf.local_scope()

@@ -18,6 +18,7 @@ import pytest
 from bench import faults
 from leaf.agent.events import reduce
 from leaf.errors import InvalidInputError, NotFoundError, RunError, StoreBusyError, StoreError
+from leaf.runs import board, engine
 from leaf.runs.board import QueueLimits
 from leaf.runs.engine import Engine
 from leaf.runs.sqlite import prepare_file
@@ -365,6 +366,44 @@ def test_no_more_answers_are_written_at_once_than_the_limits_allow(
     assert most[0] <= 2
 
 
+def test_what_waits_for_room_is_counted(home: Path, kept: dict[str, Any]) -> None:
+    limits = QueueLimits(per_user=3, total=1)
+    with (
+        MessagesServer([SLOW] * 3) as server,
+        Desk(home, server.url, **kept, limits=limits) as resolver,
+    ):
+        first = resolver.ask("First?")
+        wait_until(lambda: bool(resolver.shown(first.id, "text-delta")))
+        assert resolver.runs.for_room() == 0
+        others = [resolver.ask("Second?"), resolver.ask("Third?")]
+        assert resolver.runs.for_room() == 2
+        for message in (*others, first):
+            resolver.runs.stop(message.id)
+        resolver.end(first.id)
+        assert resolver.runs.for_room() == 0
+
+
+def test_a_question_that_cannot_be_begun_now_is_begun_by_itself_and_the_viewer_is_told(
+    home: Path, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board, "AGAIN_SECONDS", 0.1)
+    begin, refused = Engine.begin, []
+
+    def refuse_once(engine: Engine, message_id: str) -> None:
+        if not refused:
+            refused.append(message_id)
+            raise sqlite3.OperationalError("database is locked")
+        begin(engine, message_id)
+
+    monkeypatch.setattr(Engine, "begin", refuse_once)
+    with MessagesServer([Turn.say("Begun.")]) as server, Desk(home, server.url, **kept) as resolver:
+        asked = resolver.ask("What?")
+        said = [c["data"]["text"] for c in resolver.watch(asked.id) if c["type"] == "data-status"]
+        assert resolver.end(asked.id).status == "completed"
+    assert refused == [asked.id]
+    assert "This answer goes on by itself when that is over." in said[0]
+
+
 def entries(user: str, count: int, chat: str = "") -> Iterator[QueueEntry]:
     for i in range(count):
         yield QueueEntry(f"{user}-{i}", chat or f"{user}-chat-{i}", Scope("w", user))
@@ -471,6 +510,19 @@ def test_a_run_database_of_a_newer_version_is_not_touched(tmp_path: Path) -> Non
         db.commit()
     with pytest.raises(StoreError, match="newer version of Leaf"):
         prepare_file(path)
+
+
+def test_a_start_that_failed_is_let_go_and_the_next_one_succeeds(
+    home: Path, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with MessagesServer([Turn.say("Here.")]) as server, Desk(home, server.url, **kept) as resolver:
+        with monkeypatch.context() as broken, pytest.raises(StoreError):
+            broken.setattr(engine, "still", fail)
+            resolver.runs.launch()
+        assert resolver.end(resolver.ask("Again?").id).status == "completed"
 
 
 def test_one_process_writes_answers_for_one_folder(home: Path, tmp_path: Path) -> None:

@@ -183,6 +183,29 @@ def test_chats_are_listed_by_newest_activity_and_found_by_title_or_words(
     assert [c.id for c in chats.list_chats(store.db, scope, limit=1, offset=1)] == [second.id]
 
 
+def test_a_search_asks_for_ten_words_and_leaves_out_the_rest(store: Store, scope: Scope) -> None:
+    """Of a whole sentence that is pasted the first words tell enough."""
+    found = chats.create(store.db, scope, title="one two three four five six seven eight nine ten")
+    chats.create(store.db, scope, title="one two three four five six seven eight nine")
+    query = "one two three four five six seven eight nine ten eleven"
+    assert [c.id for c in chats.list_chats(store.db, scope, query=query)] == [found.id]
+
+
+def test_of_chats_those_are_known_in_which_an_answer_is_written_and_that_one_may_see(
+    store: Store, scope: Scope
+) -> None:
+    ours, done, empty = (chats.create(store.db, scope) for _ in range(3))
+    theirs_scope = users.ensure_user(store.db, "else@example.org", "Else")
+    theirs = chats.create(store.db, theirs_scope)
+    messages.add_exchange(store.db, scope, ours.id, text("What?"))
+    messages.add_exchange(store.db, theirs_scope, theirs.id, text("What?"))
+    answer = messages.add_exchange(store.db, scope, done.id, text("What?")).answer
+    messages.finish(store.db, scope, answer.id, parts=[], raw=[], usage={}, status="completed")
+    every = [ours.id, done.id, empty.id, theirs.id]
+    assert chats.unfinished_among(store.db, scope, every) == {ours.id}
+    assert chats.unfinished_among(store.db, scope, [done.id, empty.id]) == frozenset()
+
+
 def test_chat_can_be_renamed_deleted_and_brought_back(store: Store, scope: Scope) -> None:
     chat = chats.create(store.db, scope)
     assert chats.rename(store.db, scope, chat.id, " New\ttitle ").title == "New title"
