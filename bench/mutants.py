@@ -11,7 +11,7 @@ each mutant, those that run its function, the shortest first, until one fails
     python -m bench.mutants --again FILE                    # those that lived in an earlier output
 
 Works in a copy of the tree; browsers and corpora of third parties are left out, and PostgreSQL but
-for the runs, much of which is there for several processes on one database. Needs Linux (`fork`).
+for the runs and the store, much of which is there for it alone. Needs Linux (`fork`).
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ PARTS = {
             "test_audit",
             "test_history",
         ),
+        postgres=True,
     ),
     "totals": Part(
         ("leaf/readers/tabular/total*.py",),

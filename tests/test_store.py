@@ -206,6 +206,22 @@ def test_of_chats_those_are_known_in_which_an_answer_is_written_and_that_one_may
     assert chats.unfinished_among(store.db, scope, [done.id, empty.id]) == frozenset()
 
 
+def test_a_branch_is_named_by_its_end_and_a_question_that_is_withdrawn_leaves_no_end_behind(
+    store: Store, scope: Scope
+) -> None:
+    chat = chats.create(store.db, scope)
+    first = messages.add_exchange(store.db, scope, chat.id, text("One?"))
+    second = messages.add_exchange(store.db, scope, chat.id, text("Two?"))
+    whole = (first.question.id, first.answer.id, second.question.id, second.answer.id)
+    assert messages.branch_ids(store.db, scope, chat.id, second.answer.id) == whole
+    assert messages.branch_ids(store.db, scope, chat.id, first.answer.id) == whole[:2]
+    assert messages.branch_ids(store.db, scope, chat.id, "nowhere") == ()
+    assert messages.withdraw(store.db, scope, second.answer.id).id == second.question.id
+    assert chats.get(store.db, scope, chat.id).head_id == first.answer.id
+    assert messages.branch_ids(store.db, scope, chat.id, first.answer.id) == whole[:2]
+    assert messages.branch_ids(store.db, scope, chat.id, second.answer.id) == ()
+
+
 def test_chat_can_be_renamed_deleted_and_brought_back(store: Store, scope: Scope) -> None:
     chat = chats.create(store.db, scope)
     assert chats.rename(store.db, scope, chat.id, " New\ttitle ").title == "New title"
@@ -625,6 +641,24 @@ def test_whether_there_is_any_file_is_known_of_all_workspaces_together(
     assert files.unscoped_any(store.db) is False
     add_file(store, scope, "a.csv")
     assert files.unscoped_any(store.db) is True
+
+
+def test_several_files_are_given_in_their_order_and_one_that_is_put_away_says_so(
+    store: Store, scope: Scope
+) -> None:
+    first, second = (
+        files.add(
+            store.db, scope, files.NewFile(name, "text/csv", "csv", 1, mark * 64, "upload", "", {})
+        )[0]
+        for name, mark in (("a.csv", "0"), ("b.csv", "1"))
+    )
+    order = [second.id, first.id, second.id]
+    assert [file.id for file in files.get_all(store.db, scope, order)] == order
+    gone = files.delete(store.db, scope, second.id)
+    assert (gone.id, gone.name) == (second.id, "b.csv")
+    assert gone.deleted_at is not None
+    with pytest.raises(NotFoundError, match=r"'b\.csv' was deleted"):
+        files.get_all(store.db, scope, order)
 
 
 def test_files_are_searched_and_sorted(store: Store, scope: Scope) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import uuid
 from pathlib import Path
@@ -49,5 +48,4 @@ def _lock(path: Path) -> IO[str] | None:
     except OSError:
         file.close()
         return None
-    os.set_inheritable(file.fileno(), False)
     return file

@@ -4,7 +4,6 @@ share a parent."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from leaf.errors import InvalidInputError, NotFoundError
@@ -226,7 +225,7 @@ def finish(
     usage: UsageData,
     status: Status,
     error: str = "",
-) -> Message:
+) -> None:
     """Save an answer whole, in one commit. Doing it again changes nothing but the time. Raises
     NotFoundError.
 
@@ -256,9 +255,6 @@ def finish(
             f"UPDATE chats AS c SET updated_at = {chats.LATER} WHERE c.id = :chat",
             {"at": at, "chat": message.chat_id},
         )
-    return replace(
-        message, parts=parts, raw=raw, usage=usage, status=status, error=error, updated_at=at
-    )
 
 
 def set_feedback(db: Database, scope: Scope, message_id: str, feedback: int) -> None:
