@@ -657,7 +657,7 @@ def test_several_files_are_given_in_their_order_and_one_that_is_put_away_says_so
     gone = files.delete(store.db, scope, second.id)
     assert (gone.id, gone.name) == (second.id, "b.csv")
     assert gone.deleted_at is not None
-    with pytest.raises(NotFoundError, match=r"'b\.csv' was deleted"):
+    with pytest.raises(NotFoundError, match=r"b\.csv was deleted"):
         files.get_all(store.db, scope, order)
 
 
