@@ -400,3 +400,10 @@ def test_the_switch_that_shares_a_board_says_what_becomes_visible_to_whom(leaf: 
     page.toggle[0].set_value(False).run()
     assert not session.boards.get(board.id).shared
     assert "Only you see it now" in words_of(page)
+
+
+def test_the_style_sheet_holds_no_angle_bracket() -> None:
+    """Streamlit takes it for an attempt to leave the style, and drops all of the sheet."""
+    sheet = (ROOT / "leaf" / "ui" / "assets" / "leaf.css").read_text()
+    assert "stMainBlockContainer" in sheet
+    assert [line for line in sheet.splitlines() if "<" in line] == []
