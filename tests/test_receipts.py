@@ -42,6 +42,7 @@ Json = dict[str, Any]
             "3.4 billion and 12k, 5 Mio.",
             [("3.4 billion", 3.4e9), ("12k", 12_000.0), ("5 Mio.", 5e6)],
         ),
+        ("2 milliard, 3 millones", [("2 milliard", 2e9), ("3 millones", 3e6)]),
         ("-4.2 and −7 and 10–12", [("-4.2", -4.2), ("−7", -7.0), ("10", 10.0), ("12", 12.0)]),
         ("1.5x as much, 3 of 5", [("1.5", 1.5), ("3", 3.0), ("5", 5.0)]),
         ("in 2024", [("2024", 2024.0)]),
@@ -169,6 +170,8 @@ def receipt(text: str, *evidence: Evidence, question: str = "") -> Receipt:
         ("The total is 2,677,222", "derived", "sum of revenue"),
         ("The average region made 892,407", "derived", "average of revenue"),
         ("There are 3 regions", "counted", "rows of r1"),
+        ("North and South together made 2,222,222.21", "derived", "North + South"),
+        ("North made 125 % of what South did", "derived", "North ÷ South"),
     ],
 )
 def test_figure_with_a_receipt(text: str, kind: str, how: str) -> None:
@@ -429,6 +432,29 @@ def test_a_number_among_many_like_it_needs_more_than_one_word_beside_it() -> Non
     assert receipt("The fee of 881 euro", read(range(600, 1300, 2))).kind == "quoted"
 
 
+def test_passages_of_a_search_are_counted_but_for_those_beside_a_table() -> None:
+    def search(**more: Any) -> Evidence:
+        found = [
+            {"name": "a.pdf", "place": f"page {i}", "text": f"The fee of item {i}"} for i in "xyz"
+        ]
+        data = {"passages": found, **more}
+        return Evidence("c9", "search_files", {"query": "fee"}, {"text": "", "data": data})
+
+    table = {"columns": ["a"], "rows": [["x"]], "total": 1, "types": [], "result_id": "r1"}
+    assert receipt("There are 3 passages", search()).how == "passages of the search"
+    assert receipt("There are 4 passages", search()).kind == "none"
+    assert receipt("There are 3 passages", search(table=table)).kind == "none"
+
+
+def test_a_sample_row_with_more_cells_than_its_table_has_columns_is_read() -> None:
+    columns = [{"name": "region"}, {"name": "revenue", "max": 871.25}]
+    sample = [["North", 412.75, "more"], ["South", 77.5]]
+    profile = {"file": "a.csv", "name": "sales", "columns": columns, "sample": sample}
+    one = Evidence("c8", "describe_table", {}, {"text": "", "data": {"profile": profile}})
+    assert receipt("North made 412.75", one).how == "a sample row"
+    assert receipt("At most 871.25", one).how == "max of revenue"
+
+
 def test_rows_of_the_tables_that_a_query_read_are_counted() -> None:
     one = query(["region", "revenue"], [["North", 5.25]])
     one.output["data"]["table"]["scanned"] = [
@@ -478,6 +504,7 @@ WIDE = query(
 PAIR = query(["region", "price_before", "price_after"], [["North", 1204.0, 1060.0]])
 MONTHS = query(["month", "year", "revenue"], [[12, 2023, 1204.0], [1, 2024, 1060.0]])
 GROWTH = query(["month", "growth_pct"], [["2024-01", 3.2], ["2024-02", -4.7]])
+PLACES = query(["what", "revenue_north", "revenue_south"], [["x", 1204.0, 1060.0]])
 YEARLY = query(["year", "growth_pct"], [[2023, 3.2], [2024, -4.7]])
 BOTH_WAYS = query(["region", "growth_pct"], [["North", 3.2], ["South", -3.2]])
 
@@ -506,6 +533,7 @@ def against(text: str, one: Evidence) -> list[str]:
         ("In January it fell by 3.2 %.", GROWTH),
         ("In February it rose by 4.7 %.", GROWTH),
         ("It was 4.7 % higher in 2024 than in 2023.", YEARLY),
+        ("It rose from 1,204 to 1,060.", PLACES),  # what is named as the way is one
         ("North fell by 3.2 %.", BOTH_WAYS),
         ("South rose by 3.2 %.", BOTH_WAYS),
         ("South did well, while North grew 1,204 → 1,060.", WIDE),
@@ -534,6 +562,7 @@ def test_direction_that_is_turned_round_is_told(text: str, one: Evidence) -> Non
         ("Growth rose by 3.2 %.", BOTH_WAYS),
         ("In January it rose by 3.2 %.", GROWTH),
         ("In February it fell by 4.7 %.", GROWTH),
+        ("It rose by 144.", PLACES),  # from which to which nobody knows
         ("It was 4.7 % higher in February.", GROWTH),  # than what is not said
         ("North rose by 3.2 %.", BOTH_WAYS),
         ("Revenue rose by -12.0 % in 2024.", YEARS),  # the word and the sign do not agree

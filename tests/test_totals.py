@@ -128,6 +128,129 @@ def test_what_no_word_calls_a_total_is_said_as_a_sum(tmp_path: Path) -> None:
     assert "called a total" not in note.text
 
 
+def test_words_are_looked_for_in_the_first_eight_columns_of_text(tmp_path: Path) -> None:
+    def table(columns: int, *last: str) -> str:
+        head = [*(f"c{i}" for i in range(columns)), "n"]
+        rows = [
+            [*(f"x{r}{c}" for c in range(columns)), v] for r, v in enumerate(["101", "257", "310"])
+        ]
+        return "".join(",".join(row) + "\n" for row in [head, *rows, [*last, "668"]])
+
+    eight, nine = table(8, *[""] * 7, "Total"), table(9, *["z"] * 8, "Total")
+    assert dict(from_csv(tmp_path, eight).left_out) == {"total": (5,)}
+    assert dict(from_csv(tmp_path, nine).left_out) == {}
+
+
+Rows = dict[str, tuple[int, ...]]
+GROUPS = "area,product,n\nN,A,{}\nN,B,{}\n,,{}\nS,A,{}\nS,B,{}\n,,{}\nW,A,{}\nW,B,{}\n,,{}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out", "doubtful"),
+    [
+        # large numbers, and small ones that prove each other
+        (GROUPS.format(1091, 1160, 2251, 588, 255, 843, 77, 13, 90), {"subtotal": (4, 7, 10)}, {}),
+        (
+            GROUPS.format(3, 4, 7, 5, 2, 7, 6, 9, 15) + ",,29\n",
+            {"subtotal": (4, 7, 10), "total": (11,)},
+            {},
+        ),
+        # what small numbers do not prove is named
+        (GROUPS.format(3, 4, 7, 5, 2, 7, 6, 9, 15), {}, {"subtotal": (4, 7, 10)}),
+        ("area,product,n\nN,A,31\nN,B,44\n,,75\nS,A,58\nS,B,55\n", {}, {"subtotal": (4,)}),
+        ("product,n\nA,31\nB,44\nC,19\nD,12\n,106\n", {}, {"subtotal": (6,)}),
+        (
+            "product,n\n" + "".join(f"p{i},{i * 7 % 23 + 1}\n" for i in range(40)) + ",486\n",
+            {},
+            {"subtotal": (42,)},
+        ),
+        # no sum, or not of its columns alike
+        ("area,product,n\nN,A,1091\nN,B,1160\n,,77\nS,A,1588\nS,B,1255\n", {}, {}),
+        (GROUPS.format(3, 4, 8, 5, 2, 9, 6, 9, 1), {}, {}),
+        (
+            "area,product,n,m\nN,A,1091,3\nN,B,1160,4\n,,2251,9\nS,A,1588,5\nS,B,1255,6\n",
+            {},
+            {"subtotal": (4,)},
+        ),
+    ],
+)
+def test_a_row_without_a_name_that_is_the_sum_of_those_beside_it_is_never_silent(
+    tmp_path: Path, text: str, left_out: Rows, doubtful: Rows
+) -> None:
+    info = from_csv(tmp_path, text)
+    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+
+
+@pytest.mark.parametrize(
+    ("rows", "left_out", "doubtful"),
+    [
+        # the greatest near it, or nothing that speaks for it
+        ("x,1044\ny,2031\nAll,3075\nz,1013\nw,2029\nAll,9999\n", {"subtotal": (4,)}, {"total": (7,)}),
+        ("All,31\nx,44\nAll,75\ny,13\nz,29\n", {}, {}),
+        ("Total Wine,31\nx,44\nTotal Wine,75\ny,13\nz,29\n", {}, {}),
+        # a plain Total is one or a mistake, however often it comes
+        ("Total,31\nx,44\nTotal,75\ny,13\nz,29\n", {"subtotal": (4,)}, {"total": (2,)}),
+        (
+            "a,100\nb,250\nTotal,350\nTotal,350\nc,75\nd,25\nTotal,450\n",
+            {"subtotal": (4,), "total": (8,)},
+            {"total": (5,)},
+        ),
+    ],
+)  # fmt: skip
+def test_a_word_that_comes_again_is_an_ordinary_value_unless_it_can_be_none(
+    tmp_path: Path, rows: str, left_out: Rows, doubtful: Rows
+) -> None:
+    info = from_csv(tmp_path, f"what,n\n{rows}")
+    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+
+
+@pytest.mark.parametrize(
+    ("rows", "left_out", "doubtful"),
+    [
+        ("Total,a,31\nx,b,44\nTotal,c,75\ny,d,13\n", {}, {"total": (2, 4)}),
+        ("Total Wine,a,31\nx,b,44\nTotal Wine,c,75\ny,d,13\n", {}, {}),
+        ("Ann,x,31\nBo,Total,44\nCy,y,75\nDi,Total,13\nEd,z,29\n", {}, {}),
+        ("a,x,1091\nb,y,2502\nTotal,,3593\nTotal,z,777\nc,x,75\n", {"subtotal": (4,)}, {"total": (5,)}),
+    ],
+)  # fmt: skip
+def test_a_word_beside_filled_keys_is_doubted_where_it_is_a_plain_total(
+    tmp_path: Path, rows: str, left_out: Rows, doubtful: Rows
+) -> None:
+    info = from_csv(tmp_path, f"what,kind,n\n{rows}")
+    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+
+
+LINES = "Cash,4431\nStock,1207\nTotal current,5638\nPlant,8120\nGoodwill,5400\nTotal fixed,{}\n"
+REST = "Loans,4100\nTotal loans,4477\nLeases,777\nTotal leases,999\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out", "doubtful"),
+    [
+        (LINES.format(13_520) + REST, {"subtotal": (4, 7)}, {"subtotal": (9, 11)}),  # half of them
+        (LINES.format(13_777) + REST, {}, {"subtotal": (4, 7, 9, 11)}),  # less than half
+    ],
+)
+def test_lines_of_a_statement_stay_together_where_most_are_no_sums(
+    tmp_path: Path, text: str, left_out: Rows, doubtful: Rows
+) -> None:
+    info = from_csv(tmp_path, f"line,n\n{text}")
+    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+
+
+@pytest.mark.parametrize(
+    ("last", "left_out"),
+    [("Total,", True), ("All land total,", True), ("Total,z", False)],
+)
+def test_one_wrong_column_is_a_mistake_of_the_file_where_the_rest_says_total(
+    tmp_path: Path, last: str, left_out: bool
+) -> None:
+    text = f"area,product,a,b\nHill,x,61387,2901\nDale,y,29840,7713\n{last},91227,10999\n"
+    info = from_csv(tmp_path, text)
+    assert dict(info.left_out if left_out else info.doubtful) == {"total": (4,)}
+    assert "its rows give 10,614" in said(tmp_path, text)["totals-differ"]
+
+
 def test_a_series_in_which_each_row_is_the_sum_of_the_two_before_is_named(tmp_path: Path) -> None:
     text = "month,n\n" + "".join(f"m{i},{v}\n" for i, v in enumerate(FIBONACCI))
     info = from_csv(tmp_path, text)

@@ -28,6 +28,8 @@ PROOF = 10.0
 """Bits from which on a row is left out: a row of data looks like that once in a thousand times."""
 _LINES = 4
 """Rows called totals from which on it counts how many of them are some."""
+_BESIDE = 2.0
+"""Bits from which on the sum of the rows beside it makes a row with empty keys doubtful."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,7 @@ def _judge(
     tiles: Tiling | None,
 ) -> None:
     bonus = _consistency(search, signs)
+    together = _together(search, signs)
     within = _nested(search.found)
     ends = (int(rows[0]), int(rows[-1])) if len(rows) else (-1, -1)
     proven = {}
@@ -171,7 +174,7 @@ def _judge(
             + 4 * (row in within)
         )
         score += 5 * (sign.label is not None and bool(sign.label.name) and search.linked(row, span))
-        if score >= PROOF and not _contradicted(sign, span):
+        if score >= PROOF and not _contradicted(sign, span, together.get(row, span.bits)):
             proven[row] = span
     if _mostly_lines(signs, proven):
         proven = {}
@@ -204,13 +207,28 @@ def _arithmetic(search: SumSearch, span: SumSpan) -> float:
     return span.bits + 3 * span.whole - tries - min(8, 3 * span.inside)
 
 
-def _contradicted(sign: Sign, span: SumSpan) -> bool:
+def _together(search: SumSearch, signs: Mapping[int, Sign]) -> dict[int, float]:
+    """Rows without a word whose keys are empty, if each of them is the sum of the rows beside it:
+    the bits of all, since they prove each other."""
+    unnamed = [row for row, sign in signs.items() if sign.label is None and sign.keys > 0]
+    spans = [search.found[row] for row in unnamed if row in search.found]
+    if len(spans) < max(2, len(unnamed)) or not all(_is_beside(span) for span in spans):
+        return {}
+    return dict.fromkeys(unnamed, sum(span.bits for span in spans))
+
+
+def _is_beside(span: SumSpan) -> bool:
+    """Whether a sum is right in all columns, and of several rows beside it."""
+    return span.near and len(span.parts) > 1 and not span.off and not span.inside
+
+
+def _contradicted(sign: Sign, span: SumSpan, bits: float) -> bool:
     """Whether a column says that it is no total: where a plain Total is right in others, that
-    column is a mistake in the file."""
+    column is a mistake in the file. `bits`: those of its kind together."""
     if span.inside > len(span.agree):
         return True  # of columns that nothing calls rates, more deny the sum than agree with it
     if not span.off:
-        return sign.label is None and span.bits < PROOF
+        return sign.label is None and bits < PROOF
     plain = (
         sign.label is not None
         and sign.label.sure
@@ -317,7 +335,9 @@ def _doubted(
             continue
         span = search.found.get(row)
         if sign.label is None:
-            if span is not None and span.bits >= search.least / 2:
+            if span is not None and (
+                span.bits >= search.least / 2 or (_is_beside(span) and span.bits >= _BESIDE)
+            ):
                 doubts[row] = DoubtfulRow("subtotal", False)
         elif _is_doubtful(search, sign, span, row, rows) or (
             # Brought forward: the sum of a page stands once more at the head of the next one.
