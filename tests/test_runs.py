@@ -16,14 +16,15 @@ from typing import Any
 import pytest
 
 from bench import faults
-from leaf.agent.events import reduce
+from leaf.agent.events import chunk, reduce
 from leaf.errors import InvalidInputError, NotFoundError, RunError, StoreBusyError, StoreError
 from leaf.runs import board, engine
-from leaf.runs.board import QueueLimits
+from leaf.runs.board import ELSEWHERE, Board, QueueLimits
 from leaf.runs.engine import Engine
 from leaf.runs.sqlite import prepare_file
 from leaf.runs.waiting import QueueEntry, QueuePlace, Waiting
 from leaf.store import chats, leases, messages
+from leaf.store.changes import Hub
 from leaf.store.model import Scope
 from tests.messages_server import Failure, MessagesServer, Turn
 from tests.removal_kit import purge_chat
@@ -402,6 +403,30 @@ def test_a_question_that_cannot_be_begun_now_is_begun_by_itself_and_the_viewer_i
         assert resolver.end(asked.id).status == "completed"
     assert refused == [asked.id]
     assert "This answer goes on by itself when that is over." in said[0]
+
+
+def test_what_another_process_took_is_let_go_and_who_watches_turns_there() -> None:
+    runs = Board(Hub(), QueueLimits())
+    one, two = entries("ann", 2)
+    runs.remember(one)
+    run = runs.runs[one.message_id]
+    runs.let_go(one.message_id)
+    assert not runs.live
+    assert not runs.runs
+    assert run.read().chunks[-1] == chunk("abort", reason=ELSEWHERE)
+    runs.wait(two)
+    runs.let_go(two.message_id)
+    assert runs.load().waiting == 0
+    runs.remember(one)
+    runs.lose(one.message_id)  # it is being written here: that ends first
+    assert runs.runs[one.message_id].stop.is_set()
+    assert runs.live[one.message_id].lost
+    runs.let_go(one.message_id, again=True)
+    assert runs.live[one.message_id].again_at is not None
+    assert not runs.runs[one.message_id].read().done
+    runs.lose(one.message_id)  # it only waits to be begun again
+    assert not runs.live
+    runs.lose("nobody's")
 
 
 def entries(user: str, count: int, chat: str = "") -> Iterator[QueueEntry]:
