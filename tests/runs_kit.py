@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +51,7 @@ class Desk:
         settings: Settings | None = None,
         times: LeaseTimes | None = None,
         storage: Storage | None = None,
+        hourly: Sequence[Callable[[], None]] = (),
     ) -> None:
         self.home = home
         settings = replace(
@@ -84,7 +85,7 @@ class Desk:
             budgets,
         )
         self.engine = Engine(home, database_url)
-        self.runs = Runs(executor, self.store, self.engine, limits, times=times)
+        self.runs = Runs(executor, self.store, self.engine, limits, hourly, times)
 
     def _run_tool(self, name: str, given: Json, context: Any) -> Any:
         self.tools_run.append(name)

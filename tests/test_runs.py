@@ -593,6 +593,32 @@ def test_records_of_finished_runs_are_pruned_and_the_history_is_not(
         resolver.runs.stop(running.id)
 
 
+def test_records_whose_answers_are_gone_are_forgotten_and_what_is_due_each_hour_is_done(
+    home: Path, kept: dict[str, Any]
+) -> None:
+    done: list[str] = []
+
+    def fail() -> None:
+        done.append("failed")
+        raise StoreError("The history is away.")
+
+    hourly = [fail, lambda: done.append("done")]
+    with MessagesServer([Turn.say("Gone."), Turn.say("Kept.")]) as server:
+        with Desk(home, server.url, **kept) as resolver:
+            gone, stays = resolver.ask("First?"), resolver.ask("Second?")
+            resolver.end(gone.id)
+            resolver.end(stays.id)
+            for one in (gone, stays):
+                wait_until(lambda one=one: bool((r := resolver.engine.record(one.id)) and r.over))
+            purge_chat(resolver.db, resolver.scope, gone.chat_id)
+        with Desk(home, server.url, **kept, hourly=hourly) as resolver:
+            resolver.runs.launch()
+            wait_until(lambda: resolver.engine.record(gone.id) is None)
+            assert resolver.engine.record(stays.id) is not None
+            wait_until(lambda: "done" in done)
+    assert done == ["failed", "done"]
+
+
 def test_the_operator_sees_runs_and_steps_and_resumes_what_nobody_writes(
     home: Path, kept: dict[str, Any]
 ) -> None:
