@@ -172,6 +172,7 @@ def tried(folder: Path, name: str, sample: Sequence[Mutant]) -> list[Outcome]:
 def _in_copy(folder: Path, part: Part, sample: Sequence[Mutant], into: Path) -> int:
     import pytest
 
+    os.environ["TESTS_START_ANEW"] = "1"  # see tests/forked_programs.py
     os.chdir(folder)
     sys.path[:] = [
         str(folder),

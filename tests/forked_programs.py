@@ -41,6 +41,9 @@ LIBRARIES = (
     *("leaf.cli.main", "leaf.wiring", "leaf.ui.server", "leaf.ui.sidebar", "leaf.ui.turns"),
 )
 """What the programs load anyway, sooner or later."""
+ANEW = "TESTS_START_ANEW"
+"""Set in the environment where all processes are to read their code from the disk, since it was
+changed there."""
 ORDER_BYTES = 1 << 20
 _Status = tuple[int, int]
 
@@ -55,7 +58,8 @@ class Popen(subprocess.Popen[Any]):
         _close, _pass, cwd, env, _info, _flags, shell, *pipes = more
         streams = pipes[:6]
         p2cread, _p2cwrite, _c2pread, c2pwrite, _errread, errwrite = streams
-        program = None if shell or executable or preexec_fn else _program(args, cwd)
+        anew = shell or executable or preexec_fn or ANEW in os.environ
+        program = None if anew else _program(args, cwd)
         if program is None:
             super()._execute_child(args, executable, preexec_fn, *more)  # type: ignore[misc]
             return

@@ -99,3 +99,12 @@ def test_another_python_and_other_options_are_started_as_ever(tmp_path: Path) ->
     for command in ([sys.executable, str(script)], [sys.executable, "-I", "-c", "print(False)"]):
         done = forked_programs.run(command, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "False\n")
+
+
+def test_where_code_was_changed_on_the_disk_all_are_started_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command = [sys.executable, "-c", "import sys; print('leaf.cli.main' in sys.modules)"]
+    assert forked_programs.run(command, capture_output=True, text=True).stdout == "True\n"
+    monkeypatch.setenv(forked_programs.ANEW, "1")
+    assert forked_programs.run(command, capture_output=True, text=True).stdout == "False\n"
