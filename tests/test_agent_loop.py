@@ -13,11 +13,12 @@ from leaf.agent.events import place_of, reduce
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn, TokenUsage
 from leaf.agent.models.claude import ClaudeModel
 from leaf.agent.steps import InlineSteps, S
+from leaf.errors import StorageAwayError
 from leaf.provenance.coverage import merge_coverage, unite
 from leaf.settings import RunLimits
 from leaf.store.model import Message
 from leaf.tools.base import Coverage, ToolOutput
-from tests.agent_kit import Answered, agent_for, answer, answered, question
+from tests.agent_kit import Answered, agent_for, answer, answered, question, run_tool
 from tests.messages_server import Brain, Failure, MessagesServer, Turn
 
 Json = dict[str, Any]
@@ -289,6 +290,27 @@ def test_each_odd_end_has_its_own_sentence(stop_reason: str, finish: str, senten
     result, _ = ask([Turn.say("Some text.", stop_reason=stop_reason)])
     assert result.outcome.finish_reason == finish
     assert result.text.startswith("Some text.\n" + sentence)
+    [remembered] = result.outcome.raw  # in one message, as what the model said itself
+    assert [block["text"].startswith(sentence) for block in remembered["content"]] == [False, True]
+
+
+def test_a_tool_whose_files_are_away_is_called_again_and_the_viewer_is_told() -> None:
+    calls: list[str] = []
+
+    def away_once(name: str, given: Json, stop: threading.Event) -> ToolOutput:
+        calls.append(name)
+        if len(calls) == 1:
+            raise StorageAwayError("The storage does not answer.")
+        return run_tool(name, given, stop)
+
+    with MessagesServer([Turn.call(ADD), Turn.say("It is 6.")]) as server:
+        agent = agent_for(ClaudeModel("key", server.url, retries=0))
+        result = answer(agent, "How much is it?", tool=away_once)
+    assert calls == ["add_numbers", "add_numbers"]
+    assert results_of(server)[0]["content"] == "sum=6"
+    [told] = result.kinds("data-progress")
+    assert told["data"]["text"] == "The storage does not answer. Trying again in 1 s."
+    assert "data-progress" not in [part["type"] for part in result.outcome.parts]
 
 
 def test_call_that_was_cut_by_the_length_limit_is_not_run_and_not_sent_back() -> None:
