@@ -63,6 +63,55 @@ def test_a_figure_that_counts_such_a_row_says_what_it_is_without_it(
     assert receipts["figures"] == receipts["with"]
 
 
+NAMELESS = b"product,sold\n" + b"".join(b"P%02d,%d\n" % (i, i * 7 % 23 + 1) for i in range(40))
+UNNAMED = NAMELESS + b",486\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "counted", "said", "without"),
+    [
+        (
+            "total sold",
+            "**972**",
+            "counts row 42 (486), which has no name and may be a total",
+            "Without it: total sold **486**",
+        ),
+        ("Summe sold", "**972**", "ist Zeile 42 (486), die keinen Namen hat", "Ohne sie: Summe sold **486**"),
+        ("highest sold", "**486**", "row 42 (486)", "Without it: highest sold **23**"),
+    ],
+)  # fmt: skip
+def test_a_sum_below_a_column_that_has_no_name_is_told_beside_the_figure(
+    session: Session, question: str, counted: str, said: str, without: str
+) -> None:
+    answer = ask(session, question, UNNAMED)
+    text = text_of(answer)
+    assert counted in text
+    assert said in text
+    assert without in text
+    receipts = newest(answer.parts, "receipts")
+    assert receipts is not None
+    assert receipts["figures"] == receipts["with"]
+
+
+def test_several_sums_without_a_name_are_counted_and_named(session: Session) -> None:
+    groups = [("N", 3, 4), ("S", 5, 2), ("W", 6, 9)]
+    rows = [f"{k},A,{a}\n{k},B,{b}\n,,{a + b}\n" for k, a, b in groups]
+    text = text_of(
+        ask(session, "What is the total n?", f"area,product,n\n{''.join(rows)}".encode())
+    )
+    assert (
+        "counts 3 rows without a name that may be totals of other rows: 4 (7), 7 (7), 10 (15)"
+        in text
+    )
+    assert "Without them: total n **29**" in text
+
+
+def test_a_row_without_a_name_that_is_no_sum_is_counted_without_a_word(session: Session) -> None:
+    text = text_of(ask(session, "total sold", NAMELESS + b",77\n"))
+    assert "**563**" in text
+    assert "⚠" not in text
+
+
 def test_among_groups_it_stays_and_is_marked_and_named(session: Session) -> None:
     text = text_of(ask(session, "total revenue by region"))
     assert "| Total ⚠ | 999 |" in text

@@ -1,5 +1,6 @@
-"""Rows that are called a total and that nothing proves to be one: they stay in the data, and an
-answer that counts them says so, with what it would be without them.
+"""Rows that are called a total, or have no name where others have one, and that nothing proves to be
+totals: they stay in the data, and an answer that counts them says so, with what it would be without
+them.
 """
 
 from __future__ import annotations
@@ -23,20 +24,22 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class CalledTotal:
-    """A row of data that a word calls a total."""
+    """A row of data that a word calls a total, or that has no name and is the sum of others."""
 
     table: str
     row: int
     """Its number in the file."""
     label: str
+    """Empty for one without a name."""
     column: str
-    """Where the word stands."""
+    """Where the word stands; empty without one."""
     value: str = ""
     """The figure that was asked for, as it stands in the row."""
 
     @property
     def shown(self) -> str:
-        return f"“{answers.cell(self.label)}”" + (f" ({self.value})" if self.value else "")
+        name = f"“{answers.cell(self.label)}”" if self.label else str(self.row)
+        return name + (f" ({self.value})" if self.value else "")
 
 
 def rows_sql(query: Query, table: AskedTable) -> str:
@@ -60,13 +63,15 @@ def _limits(query: Query) -> Sequence[tuple[AskedColumn, str, tuple[str, ...]]]:
 
 
 def called_totals(query: Query, table: AskedTable, found: TableShown) -> list[CalledTotal]:
-    """The rows of `rows_sql` that a word calls a total."""
+    """The rows of `rows_sql` that a word calls a total, or whose texts are all empty."""
     texts = [c.name for c in table.columns if c.type == "VARCHAR"][:TEXTS]
     figure = next((c for _, c in query.figures if c.name), None)
     called = []
     for name, number, *cells in found["rows"]:
-        words = zip(texts, cells, strict=False)
-        at = next(((c, x) for c, x in words if isinstance(x, str) and label_of(x)), None)
+        words = [
+            (c, x) for c, x in zip(texts, cells, strict=False) if isinstance(x, str) and x.strip()
+        ]
+        at = next(((c, x) for c, x in words if label_of(x)), None if words else ("", ""))
         if at is None:
             continue
         value = cells[-1] if figure and cells[-1] is not None else ""
@@ -127,6 +132,13 @@ def _marked(called: Sequence[CalledTotal], *, shared: bool) -> str:
 
 
 def _counted(called: Sequence[CalledTotal]) -> str:
+    if not any(one.label for one in called):
+        return n_(
+            "⚠ This counts row {rows}, which has no name and may be a total of other rows.",
+            "⚠ This counts {n} rows without a name that may be totals of other rows: {rows}.",
+            len(called),
+            rows=_names(called),
+        )
     return n_(
         "⚠ This counts the row {rows}, which may be a total of other rows.",
         "⚠ This counts {n} rows that may be totals of other rows: {rows}.",
