@@ -106,6 +106,35 @@ def test_several_sums_without_a_name_are_counted_and_named(session: Session) -> 
     assert "Without them: total n **29**" in text
 
 
+PIVOT = (
+    b"what,sold\nEast,5091\nA,1957\nB,3134\nWest,2816\nC,1134\nD,1682\nSouth,2018\nE,797\nF,1221\n"
+)
+
+
+def test_sums_that_nothing_calls_so_are_told_where_they_double_the_figure(
+    session: Session,
+) -> None:
+    text = text_of(ask(session, "What is the total sold?", PIVOT))
+    assert "**19,850**" in text
+    assert "counts 3 rows that may be totals of other rows: “East” (5,091), “West” (2,816)" in text
+    assert "Without them: total sold **9,925**" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("What is the average sold?", PIVOT),  # of those that are shown, each as it stands
+        ("total sold in East", PIVOT),
+        # some equal sums of others, and the figure is no multiple of the rest
+        ("What is the total sold?", PIVOT + b"Rest,404\n"),
+    ],
+)
+def test_sums_that_nothing_calls_so_are_left_to_the_line_below_elsewhere(
+    session: Session, question: str, table: bytes
+) -> None:
+    assert "⚠" not in text_of(ask(session, question, table))
+
+
 def test_a_row_without_a_name_that_is_no_sum_is_counted_without_a_word(session: Session) -> None:
     text = text_of(ask(session, "total sold", NAMELESS + b",77\n"))
     assert "**563**" in text

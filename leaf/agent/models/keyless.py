@@ -323,12 +323,18 @@ def _doubts(
     [result] = yield [("query_tables", {"sql": sql})]
     shown = result["data"].get("table")
     called = doubts.called_totals(query, table, shown) if shown else []
+    # What no word calls a total is one where the figure is a multiple of what it is without.
+    by_sum = bool(shown) and not called and doubts.is_total(query)
+    if shown and by_sum:
+        called = doubts.called_totals(query, table, shown, all_of_them=True)
     if not called:
         return [], frozenset()
     if not doubts.is_single(query):
         return doubts.said_of_groups(query, called, found)
     [rest] = yield [("query_tables", {"sql": doubts.rest_sql(query, table, called)})]
     without = rest["data"].get("table")
+    if without and by_sum and not doubts.is_multiple(found, without):
+        return [], frozenset()
     return doubts.said_of_single(query, called, found, without) if without else [], frozenset()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Query
@@ -62,8 +63,11 @@ def _limits(query: Query) -> Sequence[tuple[AskedColumn, str, tuple[str, ...]]]:
     return () if query.kind == "share" else query.filters
 
 
-def called_totals(query: Query, table: AskedTable, found: TableShown) -> list[CalledTotal]:
-    """The rows of `rows_sql` that a word calls a total, or whose texts are all empty."""
+def called_totals(
+    query: Query, table: AskedTable, found: TableShown, *, all_of_them: bool = False
+) -> list[CalledTotal]:
+    """The rows of `rows_sql` that a word calls a total, or whose texts are all empty; or all of
+    them, whatever they are called."""
     texts = [c.name for c in table.columns if c.type == "VARCHAR"][:TEXTS]
     figure = next((c for _, c in query.figures if c.name), None)
     called = []
@@ -71,13 +75,31 @@ def called_totals(query: Query, table: AskedTable, found: TableShown) -> list[Ca
         words = [
             (c, x) for c, x in zip(texts, cells, strict=False) if isinstance(x, str) and x.strip()
         ]
-        at = next(((c, x) for c, x in words if label_of(x)), None if words else ("", ""))
+        at = next(((c, x) for c, x in words if all_of_them or label_of(x)), None)
+        at = at or (None if words else ("", ""))
         if at is None:
             continue
         value = cells[-1] if figure and cells[-1] is not None else ""
         said = answers.cell(value, found["types"][-1]) if value != "" else ""
         called.append(CalledTotal(str(name), int(number), at[1], at[0], said))
     return called
+
+
+def is_total(query: Query) -> bool:
+    """Whether a query adds up rows to one figure."""
+    return not query.groups and {function for function, _ in query.figures} == {"sum"}
+
+
+def is_multiple(found: TableShown, rest: TableShown) -> bool:
+    """Whether a total is two or more times what it is without the doubtful rows: then they are sums
+    that leave no row over."""
+    cells = [
+        (one, other)
+        for one, other in zip(found["rows"][0], rest["rows"][0], strict=True)
+        if isinstance(one, int | float | Decimal) and isinstance(other, int | float | Decimal)
+    ]
+    times = [float(one) / float(other) if other else 0.0 for one, other in cells]
+    return bool(times) and all(t > 1.5 and abs(t - round(t)) < 1e-9 for t in times)
 
 
 def rest_sql(query: Query, table: AskedTable, called: Sequence[CalledTotal]) -> str:
