@@ -70,6 +70,8 @@ def test_answer_runs_the_tools_and_gives_their_results_to_the_model() -> None:
         "data-usage",
     ]
     assert result.chunks[-1] == {"type": "finish", "finishReason": "stop"}
+    steps = [c["type"] for c in result.kinds("start-step", "finish-step")]
+    assert steps == ["start-step", "finish-step"] * 2
 
 
 @pytest.mark.parametrize("count", [2, 3])
