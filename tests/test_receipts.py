@@ -446,12 +446,15 @@ def test_passages_of_a_search_are_counted_but_for_those_beside_a_table() -> None
     assert receipt("There are 3 passages", search(table=table)).kind == "none"
 
 
-def test_a_sample_row_with_more_cells_than_its_table_has_columns_is_read() -> None:
+def test_a_number_of_a_sample_row_is_that_rows_also_where_it_has_more_cells_than_columns() -> None:
     columns = [{"name": "region"}, {"name": "revenue", "max": 871.25}]
     sample = [["North", 412.75, "more"], ["South", 77.5]]
     profile = {"file": "a.csv", "name": "sales", "columns": columns, "sample": sample}
     one = Evidence("c8", "describe_table", {}, {"text": "", "data": {"profile": profile}})
     assert receipt("North made 412.75", one).how == "a sample row"
+    assert receipt("South made 412.75", one).kind == "none"
+    assert receipt("Unlike South, North made 412.75", one).how == "a sample row"
+    assert receipt("One of them made 412.75", one).how == "a sample row"
     assert receipt("At most 871.25", one).how == "max of revenue"
 
 

@@ -179,6 +179,8 @@ def believed(
     if hit.row >= 0:
         return _of_cell(reading, hit, small, figure.unit == "year", said, book)
     common = said.words & hit.labels
+    if said.words & hit.others and not common:
+        return False
     if hit.kind == "counted" and small:
         return bool(said.near & hit.labels)
     if hit.kind in ("quoted", "printed") and small:

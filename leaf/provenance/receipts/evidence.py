@@ -73,6 +73,8 @@ class Value:
     """Words that say what it is of: its row, its column, the words around it."""
     line: frozenset[str] = frozenset()
     """Of these, those of the same line of a text."""
+    others: frozenset[str] = frozenset()
+    """Words of other rows beside which it stands, where it is no cell of a result."""
 
     @property
     def own(self) -> bool:

@@ -246,17 +246,17 @@ def _add_profile(book: EvidenceBook, one: Evidence, profile: ProfileShown) -> No
                 value,
                 Value(0.0, str(value), "exact", one, column=title, how=f"a value of {title}"),
             )
-    for row in profile.get("sample") or ():
-        labels = _labels(row, [str(column["name"]) for column in columns])
-        for column, cell in zip(columns, row, strict=False):
-            title = str(column["name"])
-            _add_cell(
-                book,
-                cell,
-                Value(
-                    0.0, str(cell), "exact", one, column=title, how="a sample row", labels=labels
-                ),
+    sample = profile.get("sample") or ()
+    titles = [str(column["name"]) for column in columns]
+    of_rows = [_labels(row, titles) for row in sample]
+    for row, labels in zip(sample, of_rows, strict=True):
+        others = frozenset[str]().union(*of_rows) - labels
+        for title, cell in zip(titles, row, strict=False):
+            how = "a sample row"
+            value = Value(
+                0.0, str(cell), "exact", one, column=title, how=how, labels=labels, others=others
             )
+            _add_cell(book, cell, value)
 
 
 def _add_cell(book: EvidenceBook, cell: Any, value: Value) -> None:
