@@ -251,11 +251,30 @@ def test_one_wrong_column_is_a_mistake_of_the_file_where_the_rest_says_total(
     assert "its rows give 10,614" in said(tmp_path, text)["totals-differ"]
 
 
+PIVOT = "what,n\n{},5091\nA,1957\nB,3134\n{},2816\nC,1134\nD,1682\nSouth,2018\nE,797\nF,1221\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "left_out", "doubtful"),
+    [
+        (("East", "West"), {}, {"subtotal": (2, 5, 8)}),
+        (("East total", "West"), {"subtotal": (2,)}, {"subtotal": (5, 8)}),
+        (("East total", "West total"), {"subtotal": (2, 5)}, {"subtotal": (8,)}),
+    ],
+)
+def test_of_sums_above_their_rows_those_with_a_word_are_left_out_and_the_rest_is_named(
+    tmp_path: Path, names: tuple[str, str], left_out: Rows, doubtful: Rows
+) -> None:
+    info = from_csv(tmp_path, PIVOT.format(*names))
+    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+
+
 def test_a_series_in_which_each_row_is_the_sum_of_the_two_before_is_named(tmp_path: Path) -> None:
     text = "month,n\n" + "".join(f"m{i},{v}\n" for i, v in enumerate(FIBONACCI))
     info = from_csv(tmp_path, text)
     assert info.rows == len(FIBONACCI)
     assert dict(info.left_out) == {}
+    assert dict(info.doubtful) == {"subtotal": (4, 7, 10, 13)}
     assert "equal the sum of rows nearby" in said(tmp_path, text)["totals-doubtful"]
 
 
