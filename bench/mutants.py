@@ -172,12 +172,14 @@ def tried(folder: Path, name: str, sample: Sequence[Mutant]) -> list[Outcome]:
 def _in_copy(folder: Path, part: Part, sample: Sequence[Mutant], into: Path) -> int:
     import pytest
 
-    os.environ["TESTS_START_ANEW"] = "1"  # see tests/forked_programs.py
     os.chdir(folder)
     sys.path[:] = [
         str(folder),
         *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, folder)),
     ]
+    from tests.forked_programs import ANEW  # of the copy
+
+    os.environ[ANEW] = "1"
     options = [
         "-q",
         "-s",

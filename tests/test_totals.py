@@ -14,6 +14,16 @@ while len(FIBONACCI) < 12:
     FIBONACCI.append(FIBONACCI[-1] + FIBONACCI[-2])
 
 
+Rows = dict[str, tuple[int, ...]]
+"""Kind -> rows of the file."""
+
+
+def judged(folder: Path, text: str) -> tuple[Rows, Rows]:
+    """What is left out, and what is kept and named as doubtful."""
+    info = from_csv(folder, text)
+    return dict(info.left_out), dict(info.doubtful)
+
+
 def said(folder: Path, text: str) -> dict[str, str]:
     return {note.kind: note.text for note in from_csv(folder, text).notes}
 
@@ -75,10 +85,9 @@ def test_a_row_shorter_than_its_table_is_looked_at_for_words(tmp_path: Path) -> 
     ],
 )
 def test_a_mean_is_doubted_where_it_reads_like_one(
-    tmp_path: Path, text: str, doubtful: dict[str, tuple[int, ...]]
+    tmp_path: Path, text: str, doubtful: Rows
 ) -> None:
-    info = from_csv(tmp_path, text)
-    assert (dict(info.left_out), dict(info.doubtful)) == ({}, doubtful)
+    assert judged(tmp_path, text) == ({}, doubtful)
 
 
 def test_zeros_say_nothing_of_what_is_greatest(tmp_path: Path) -> None:
@@ -102,8 +111,7 @@ def test_two_totals_that_each_miss_in_one_column_are_both_said(tmp_path: Path) -
 
 def test_one_word_that_is_right_once_in_three_is_doubted_each_time(tmp_path: Path) -> None:
     rows = "a,31\nb,44\nTotal,75\nc,27\nd,63\nTotal,91\ne,5\nf,88\nTotal,40\n"
-    info = from_csv(tmp_path, f"what,n\n{rows}")
-    assert (dict(info.left_out), dict(info.doubtful)) == ({}, {"total": (4, 7, 10)})
+    assert judged(tmp_path, f"what,n\n{rows}") == ({}, {"total": (4, 7, 10)})
 
 
 @pytest.mark.parametrize(
@@ -141,7 +149,6 @@ def test_words_are_looked_for_in_the_first_eight_columns_of_text(tmp_path: Path)
     assert dict(from_csv(tmp_path, nine).left_out) == {}
 
 
-Rows = dict[str, tuple[int, ...]]
 GROUPS = "area,product,n\nN,A,{}\nN,B,{}\n,,{}\nS,A,{}\nS,B,{}\n,,{}\nW,A,{}\nW,B,{}\n,,{}\n"
 
 
@@ -177,8 +184,7 @@ GROUPS = "area,product,n\nN,A,{}\nN,B,{}\n,,{}\nS,A,{}\nS,B,{}\n,,{}\nW,A,{}\nW,
 def test_a_row_without_a_name_that_is_the_sum_of_those_beside_it_is_never_silent(
     tmp_path: Path, text: str, left_out: Rows, doubtful: Rows
 ) -> None:
-    info = from_csv(tmp_path, text)
-    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+    assert judged(tmp_path, text) == (left_out, doubtful)
 
 
 @pytest.mark.parametrize(
@@ -200,8 +206,7 @@ def test_a_row_without_a_name_that_is_the_sum_of_those_beside_it_is_never_silent
 def test_a_word_that_comes_again_is_an_ordinary_value_unless_it_can_be_none(
     tmp_path: Path, rows: str, left_out: Rows, doubtful: Rows
 ) -> None:
-    info = from_csv(tmp_path, f"what,n\n{rows}")
-    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+    assert judged(tmp_path, f"what,n\n{rows}") == (left_out, doubtful)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +221,7 @@ def test_a_word_that_comes_again_is_an_ordinary_value_unless_it_can_be_none(
 def test_a_word_beside_filled_keys_is_doubted_where_it_is_a_plain_total(
     tmp_path: Path, rows: str, left_out: Rows, doubtful: Rows
 ) -> None:
-    info = from_csv(tmp_path, f"what,kind,n\n{rows}")
-    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+    assert judged(tmp_path, f"what,kind,n\n{rows}") == (left_out, doubtful)
 
 
 LINES = "Cash,4431\nStock,1207\nTotal current,5638\nPlant,8120\nGoodwill,5400\nTotal fixed,{}\n"
@@ -234,8 +238,7 @@ REST = "Loans,4100\nTotal loans,4477\nLeases,777\nTotal leases,999\n"
 def test_lines_of_a_statement_stay_together_where_most_are_no_sums(
     tmp_path: Path, text: str, left_out: Rows, doubtful: Rows
 ) -> None:
-    info = from_csv(tmp_path, f"line,n\n{text}")
-    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+    assert judged(tmp_path, f"line,n\n{text}") == (left_out, doubtful)
 
 
 @pytest.mark.parametrize(
@@ -265,8 +268,7 @@ PIVOT = "what,n\n{},5091\nA,1957\nB,3134\n{},2816\nC,1134\nD,1682\nSouth,2018\nE
 def test_of_sums_above_their_rows_those_with_a_word_are_left_out_and_the_rest_is_named(
     tmp_path: Path, names: tuple[str, str], left_out: Rows, doubtful: Rows
 ) -> None:
-    info = from_csv(tmp_path, PIVOT.format(*names))
-    assert (dict(info.left_out), dict(info.doubtful)) == (left_out, doubtful)
+    assert judged(tmp_path, PIVOT.format(*names)) == (left_out, doubtful)
 
 
 def test_a_series_in_which_each_row_is_the_sum_of_the_two_before_is_named(tmp_path: Path) -> None:

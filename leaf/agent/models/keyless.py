@@ -321,11 +321,11 @@ def _doubts(
     if not (sql := doubts.rows_sql(query, table)):
         return [], frozenset()
     [result] = yield [("query_tables", {"sql": sql})]
-    shown = result["data"].get("table")
-    called = doubts.called_totals(query, table, shown) if shown else []
+    if not (shown := result["data"].get("table")):
+        return [], frozenset()
+    called = doubts.called_totals(query, table, shown)
     # What no word calls a total is one where the figure is a multiple of what it is without.
-    by_sum = bool(shown) and not called and doubts.is_total(query)
-    if shown and by_sum:
+    if by_sum := not called and doubts.is_total(query):
         called = doubts.called_totals(query, table, shown, all_of_them=True)
     if not called:
         return [], frozenset()

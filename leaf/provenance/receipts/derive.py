@@ -107,7 +107,8 @@ def derive(
         usable = np.flatnonzero(steps.units == unit)
         if not len(usable):
             continue
-        numbers = np.abs(steps.numbers[usable])
+        signed = steps.numbers[usable]
+        numbers = np.abs(signed)
         for reading in figure.readings:
             low, high = bounds(reading)
             hits = np.flatnonzero((numbers >= low) & (numbers <= high))
@@ -115,7 +116,6 @@ def derive(
                 numbers, steps.groups[usable], reading, limit, unit == 0 and not times
             ):
                 continue
-            signed = steps.numbers[usable]
             # Of `a − b` and `b − a` the one that gives the number as it is written.
             found = sorted(
                 hits,
@@ -130,9 +130,7 @@ def derive(
                 continue
             if _is_small(reading) and not of_pieces and described[0].operation == RATIO:
                 continue
-            return Derivation(
-                float(steps.numbers[usable[found[0]]]), described[0], tuple(described[1:])
-            )
+            return Derivation(float(signed[found[0]]), described[0], tuple(described[1:]))
     return None
 
 
