@@ -94,6 +94,13 @@ def sleep(seconds: float) -> None:
     time.sleep(seconds)
 
 
+def say_and_sleep(seconds: float) -> None:
+    from leaf.readers.progress import report
+
+    report(1, 2)
+    time.sleep(seconds)
+
+
 def rest() -> None:
     time.sleep(60)
 

@@ -41,6 +41,7 @@ from leaf.tools.python import size_in_words, without_encoded
 from tests.files_server import images_of
 from tests.leaf_kit import SALES, add, finished, opened, text_of
 from tests.messages_server import MessagesServer, Turn
+from tests.runs_kit import wait_until
 
 pytestmark = pytest.mark.skipif(
     confinement().kind != "landlock", reason="this machine cannot confine Python"
@@ -596,7 +597,8 @@ def test_too_much_memory_is_named_as_such(tmp_path: Path, leaf: Leaf) -> None:
 def test_what_a_cell_leaves_running_stands_still_between_cells(chat: Chat) -> None:
     count = "def count():\n    while True:\n        pass\n"
     chat(f"import threading\n{count}threading.Thread(target=count, daemon=True).start()")
-    (pid,) = [p for p in chat.python.sessions.pids() if _state(p) == "T"][-1:]
+    pid = chat.python.sessions.pids()[-1]
+    wait_until(lambda: _state(pid) == "T")
     before = _cpu(pid)
     time.sleep(0.5)
     assert _cpu(pid) == before

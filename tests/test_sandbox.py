@@ -188,11 +188,30 @@ def test_a_child_found_dead_is_replaced(pool: Pool, whole: bool) -> None:
 
 
 @landlock
+def test_a_child_that_waits_is_not_lent_once_its_server_is_gone(
+    confined: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(confined, "process_id")
+    children = confined._children
+    wait_until(lambda: children.waiting() > 0)
+    waiting = [child.pid for child in children._waiting]
+    monkeypatch.setattr(children._server, "_gone", True)
+    assert call(confined, "process_id") not in waiting
+    assert not any(map(_runs, waiting))
+
+
+@landlock
 def test_whoever_works_as_the_server_dies_is_told_of_a_crash(confined: Pool) -> None:
+    works = threading.Event()
     with ThreadPoolExecutor(1) as threads:
-        working = threads.submit(lambda: call(confined, "sleep", seconds=60))
-        wait_until(lambda: len(_children_of(os.getpid(), servers=True)) > 1)
-        time.sleep(0.5)
+        working = threads.submit(
+            confined.call,
+            "sandbox_functions:say_and_sleep",
+            {"seconds": 60},
+            returns=NoneType,
+            on_progress=lambda _done, _total: works.set(),
+        )
+        assert works.wait(30)
         for pid in _servers_of(os.getpid()):
             os.kill(pid, signal.SIGKILL)
         with pytest.raises(SandboxError, match="crashed"):

@@ -110,6 +110,12 @@ class Children:
 
         Raises SandboxError where none can be started, RunError after `stop`.
         """
+        while (child := self._taken(stop)).is_orphaned():
+            self.give_back(child)
+        return child
+
+    def _taken(self, stop: threading.Event | None) -> Child:
+        """One that waited, which may have lost its server meanwhile."""
         raise_if_stopped(stop)
         with self._changed:
             self._start_keeper()

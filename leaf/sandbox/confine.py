@@ -122,6 +122,9 @@ class Started(Protocol):
     stdin: IO[bytes]
     stdout: IO[bytes]
 
+    def is_orphaned(self) -> bool:
+        """Whether the process that it ends with is gone, so that it ends at any moment."""
+
     def send_signal(self, number: int) -> None:
         """Send a signal; nothing happens if the child is gone. Not after `wait`."""
 
@@ -140,6 +143,9 @@ class Confined:
         self.pid: int = process.pid
         self.stdin: IO[bytes] = process.stdin
         self.stdout: IO[bytes] = process.stdout
+
+    def is_orphaned(self) -> bool:
+        return False  # it ends with this process alone
 
     def send_signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):

@@ -214,6 +214,9 @@ class Forked:
         self.stdin: IO[bytes] = os.fdopen(stdin, "wb", buffering=0)
         self.stdout: IO[bytes] = os.fdopen(stdout, "rb", buffering=0)
 
+    def is_orphaned(self) -> bool:
+        return not self._server.is_alive()
+
     def send_signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._handle, number)

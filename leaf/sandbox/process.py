@@ -178,6 +178,10 @@ class Child:
         """Whether the process is there: not ended by us, by the kernel or by itself."""
         return self._ending is None and self._look()[0] not in ("", "Z", "X")
 
+    def is_orphaned(self) -> bool:
+        """Whether the server that forked it is gone, so that it ends at any moment."""
+        return self._process.is_orphaned()
+
     def _look(self) -> tuple[str, int]:
         """The kernel's letter for what its first thread does, empty where it is gone or the system
         does not tell; and its `memory`. Fifty times a second for each child that works, so it is one
