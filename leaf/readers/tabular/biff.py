@@ -1,15 +1,17 @@
-"""Error cells of the binary spreadsheets XLS and XLSB, which calamine gives as blanks. No more is
-read than that needs."""
+"""Error cells of the binary spreadsheets XLS and XLSB, which calamine gives as blanks, and formulas
+of an XLS that are sums. No more is read than that needs."""
 
 from __future__ import annotations
 
 import posixpath
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
 from leaf.readers.tabular.cells import column_letter
+from leaf.readers.tabular.formulas import MOST, Sums, of_spans
 
 ERRORS = {
     0: "#NULL!",
@@ -27,12 +29,23 @@ Errors = list[tuple[str, str]]
 """Address and error: `("B7", "#REF!")`."""
 
 
-def xls_errors(path: Path) -> dict[str, Errors]:
-    """Error cells by sheet. A file that cannot be followed gives none: whether it can be read at
-    all is for calamine to say."""
+@dataclass(frozen=True)
+class XlsSheet:
+    """What is found of one sheet."""
+
+    errors: Errors
+    sums: Sums
+
+
+def search_xls(path: Path) -> dict[str, XlsSheet]:
+    """Error cells and sums by sheet. A file that cannot be followed gives none: whether it can be
+    read at all is for calamine to say."""
     try:
         data = _workbook_stream(path.read_bytes())
-        return {name: _sheet_errors(data, at) for name, at in _sheets(data)}
+        return {
+            name: XlsSheet(_sheet_errors(data, at), _sheet_sums(data, at))
+            for name, at in _sheets(data)
+        }
     except (struct.error, IndexError, ValueError):
         return {}
 
@@ -123,6 +136,80 @@ def _sheet_errors(data: bytes, at: int) -> Errors:
         row, column = struct.unpack_from("<HH", data, begin)
         errors.append((f"{column_letter(column)}{row + 1}", ERRORS.get(code, "error")))
     return errors
+
+
+def _sheet_sums(data: bytes, at: int) -> Sums:
+    """Cells of the records Formula and ShrFmla whose tokens are a sum of their own column; of
+    formulas that are shared, those of all cells that share them."""
+    sums: Sums = {}
+    for kind, begin, size in _records(data, at):
+        if kind == 0x06 and size >= 22:
+            row, column = struct.unpack_from("<HH", data, begin)
+            cells, tokens = [(row, column)], begin + 20
+        elif kind == 0x4BC and size >= 10:
+            top, bottom, left, right = struct.unpack_from("<HHBB", data, begin)
+            if (bottom - top + 1) * (right - left + 1) > MOST:
+                continue
+            cells = [(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)]
+            tokens = begin + 8
+        else:
+            continue
+        length = struct.unpack_from("<H", data, tokens)[0]
+        said = data[tokens + 2 : tokens + 2 + length]
+        for row, column in cells if len(sums) <= MOST else ():
+            try:
+                spans, skips = _summed(said, row, column)
+            except (struct.error, IndexError):  # of an older or another make
+                break
+            if spans and (found := of_spans(spans, row + 1, column, skips)) is not None:
+                sums.setdefault(row + 1, []).append(found)
+    return sums
+
+
+def _summed(tokens: bytes, row: int, column: int) -> tuple[list[tuple[int, int]], bool]:
+    """Runs of rows, 1-based, that a formula of one column adds up, and whether it leaves out cells
+    that do so as well ([MS-XLS] 2.5.198); no run where it does anything else."""
+    spans: list[tuple[int, int]] = []
+    adds, at, skips = False, 0, tokens[:3] in (b"\x1e\x09\x00", b"\x1e\x6d\x00")
+    if skips:
+        at = 3
+    while at < len(tokens):
+        kind = tokens[at] & 0x1F | 0x20 if tokens[at] >= 0x20 else tokens[at]
+        if kind in (0x24, 0x25, 0x2C, 0x2D):  # a cell or an area, as it is or from the cell on
+            two, shared = kind & 1, kind >= 0x2C
+            found = struct.unpack_from("<HHHH" if two else "<HH", tokens, at + 1)
+            corners = [
+                _corner(r, c, row, column, shared)
+                for r, c in zip(found[: 1 + two], found[1 + two :], strict=True)
+            ]
+            if any(c != column for _, c in corners):
+                return [], False
+            spans.append((corners[0][0] + 1, corners[-1][0] + 1))
+            at += 9 if two else 5
+        elif kind == 0x03 and not skips:  # +
+            adds, at = True, at + 1
+        elif kind in (0x12, 0x15):  # a sign, brackets
+            at += 1
+        elif kind == 0x19 and tokens[at + 1] & 0x51:  # of no effect, blanks, SUM of one
+            adds, at = adds or bool(tokens[at + 1] & 0x10), at + 4
+        elif kind == 0x22 and tokens[at + 2 : at + 4] == (b"\x58\x01" if skips else b"\x04\x00"):
+            adds, at = True, at + 4
+        else:
+            return [], False
+    return (spans, skips) if adds else ([], False)
+
+
+def _corner(
+    row: int, column: int, from_row: int, from_column: int, shared: bool
+) -> tuple[int, int]:
+    """Row and column of a reference, 0-based; where formulas are shared they may be counted from
+    the cell."""
+    by_row, by_column = shared and column & 0x8000, shared and column & 0x4000
+    column &= 0xFF
+    return (
+        (from_row + row) & 0xFFFF if by_row else row,
+        (from_column + column) & 0xFF if by_column else column,
+    )
 
 
 def _xlsb_records(data: bytes) -> Iterator[tuple[int, int, int]]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from leaf.readers.base import KIND, ROW, Note, TableInfo
 from leaf.readers.tabular.cells import column_letter, places
 from leaf.readers.tabular.defects import Defect, defects
+from leaf.readers.tabular.formulas import RowSum
 from leaf.readers.tabular.place import TablePlace, locate, runs_of
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.table_file import TableFile, counted
@@ -37,15 +38,17 @@ def examine(
     place: TablePlace,
     soft: Mapping[int, str] | None = None,
     headings: Sequence[int] = (),
+    sums: Mapping[int, Sequence[RowSum]] | None = None,
 ) -> TableInfo:
     """The table with its rows marked and its findings.
 
     `numbers` are the rows' numbers in the file; `soft` are words that were taken out of columns of
-    numbers or dates, by position; `headings` are positions of rows that are headings of others.
+    numbers or dates, by position; `headings` are positions of rows that are headings of others;
+    `sums` are rows whose formulas add up others.
     """
     target = folder / info.parquet
     table = TableFile(connection, target, info.columns, info.rows)
-    totals = TotalRows(table)
+    totals = TotalRows(table, sums)
     marks, doubts = totals.find(soft or {})
     marks = {row: ProvenRow("heading") for row in headings if row < info.rows} | marks
     doubts = {row: doubt for row, doubt in doubts.items() if row not in marks}

@@ -1,4 +1,5 @@
-"""What calamine does not tell of an ODS: error cells, hidden rows and columns, percent, currencies.
+"""What calamine does not tell of an ODS: error cells, formulas that are sums, hidden rows and
+columns, percent, currencies.
 
 All of it is found while its content is checked for being whole: calamine waits without end for the
 end of an element that never ends.
@@ -15,6 +16,7 @@ from zipfile import ZipFile
 from leaf.readers.base import Note
 from leaf.readers.packed import BROKEN_ZIP
 from leaf.readers.tabular.cells import column_letter, is_year_name
+from leaf.readers.tabular.formulas import MOST, Sums, parse
 from leaf.readers.tabular.hidden import (
     PERCENT,
     PLAIN,
@@ -25,7 +27,7 @@ from leaf.readers.tabular.hidden import (
     shown_notes,
     sign_of,
 )
-from leaf.readers.tabular.sheet_parts import damaged
+from leaf.readers.tabular.sheet_parts import Checked, damaged
 
 _MOST, _MOST_ROWS = 16_384, 1_048_576
 """Columns and rows of a sheet; a file may say that more are repeated."""
@@ -40,6 +42,7 @@ class _OdsSheet:
     """Runs of rows, 1-based, by the kind of their note."""
     columns: list[tuple[int, int]] = field(default_factory=list)
     shown: Shown = field(default_factory=lambda: defaultdict(Counter))
+    sums: Sums = field(default_factory=dict)
     width: int = 0
     """Columns declared so far."""
     bottom: int = 0
@@ -92,6 +95,11 @@ class _Content:
         sheet = self._sheet
         sheet.bottom, sheet.right = self._next_row - 1, max(sheet.right, self._column)
         self.errors += given.get("calcext:value-type") == "error"
+        formula = given.get("table:formula", "")
+        if formula and count == self._next_row - self._row == 1 and len(sheet.sums) <= MOST:
+            plain = formula.partition("=")[2].replace("[.", "").replace(":.", ":").replace("]", "")
+            if (found := parse(plain, self._row, first)) is not None:
+                sheet.sums.setdefault(self._row, []).append(found)
         how = _shown(kind, given)
         for column in range(first, min(first + count, _MOST)) if how is not None else ():
             of_column = sheet.shown[column_letter(column)]
@@ -112,8 +120,8 @@ def _count(given: dict[str, str], name: str) -> int:
     return max(1, int(digits)) if digits.isdecimal() and len(digits) < 8 else 1
 
 
-def search_ods(path: Path) -> dict[str, list[Note]]:
-    """Notes by sheet. Raises UnreadableFileError where the content is no whole XML."""
+def search_ods(path: Path) -> dict[str, Checked]:
+    """What is found, by sheet. Raises UnreadableFileError where the content is no whole XML."""
     content, parser = _Content(), expat.ParserCreate()
     parser.StartElementHandler = content.begin
     try:
@@ -125,4 +133,4 @@ def search_ods(path: Path) -> dict[str, list[Note]]:
     if notes and content.errors:
         text = f"{content.errors:,} cells of the workbook hold an error."
         notes[next(iter(notes))].insert(0, Note("error-cells", text, content.errors))
-    return notes
+    return {name: Checked(notes[name], sheet.sums) for name, sheet in content.sheets.items()}

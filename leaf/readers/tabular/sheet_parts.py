@@ -1,5 +1,5 @@
 """What calamine does not tell of a workbook, found in its parts: error cells, formulas never
-calculated, what is hidden.
+calculated, formulas that are sums, what is hidden.
 
 Calamine holds a sheet as one block of memory, so that two far cells can end the process: the extent
 is checked first.
@@ -10,9 +10,9 @@ from __future__ import annotations
 import posixpath
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 from zipfile import BadZipFile, ZipFile
@@ -23,6 +23,7 @@ from leaf.readers.notes import NO_VALUE_TAIL
 from leaf.readers.packed import BROKEN, BROKEN_ZIP
 from leaf.readers.tabular.biff import xlsb_errors, xlsb_parts
 from leaf.readers.tabular.cells import column_number
+from leaf.readers.tabular.formulas import CELL, MOST, Sums, parse
 from leaf.readers.tabular.grid import Merge
 from leaf.readers.tabular.hidden import Formats, Sight, holds, read_formats
 
@@ -37,6 +38,15 @@ PIECE = 1 << 18
 """Bytes of a sheet that are searched at a time: as many as a processor keeps near."""
 _LISTED = 20
 """Addresses named in a note."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What calamine does not tell of a sheet."""
+
+    notes: Sequence[Note] = ()
+    sums: Sums = field(default_factory=dict)
+    """Cells that add up others of their column."""
 
 
 def damaged() -> UnreadableFileError:
@@ -114,10 +124,10 @@ def _check_extent(sheet: str, rows: int, columns: int) -> None:
         )
 
 
-def search_xlsb(path: Path, sheet: str, part: str) -> list[Note]:
+def search_xlsb(path: Path, sheet: str, part: str) -> Checked:
     """Error cells of a sheet of an XLSB."""
     with _part(path, part) as (file, _):
-        return error_note(sheet, xlsb_errors(file.read()))
+        return Checked(error_note(sheet, xlsb_errors(file.read())))
 
 
 _ADDRESS = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
@@ -148,6 +158,7 @@ class SheetSearch:
         self._sight = Sight(formats)
         self._errors: list[tuple[str, str]] = []
         self._bare: list[str] = []
+        self._sums: Sums = {}
         self._far = 0, 0
         self._rest = self._marks = b""
 
@@ -160,16 +171,17 @@ class SheetSearch:
         done, self._rest = _parted(data, self._marks)
         self._look(done)
 
-    def found(self) -> list[Note]:
+    def found(self) -> Checked:
         """What was found, after the last piece. Raises FileTooLargeError."""
         self._look(self._rest)
         self._rest = b""
         _check_extent(self._sheet, *self._far)
-        return (
+        notes = (
             error_note(self._sheet, self._errors)
             + _bare_note(self._sheet, self._bare)
             + self._sight.notes(self._sheet)
         )
+        return Checked(notes, self._sums)
 
     @property
     def merges(self) -> list[Merge]:
@@ -181,14 +193,17 @@ class SheetSearch:
             for letters, row in _ADDRESS.findall(done):
                 self._far = max(self._far[0], int(row)), max(self._far[1], column_number(letters))
         formula = self._marks + b"f"
-        if holds(done, b't="e"', b'"e') or holds(done, formula, formula[-2:]):
+        calculates = holds(done, formula, formula[-2:])
+        if calculates or holds(done, b't="e"', b'"e'):
             _collect(done, self._errors, self._bare)
+        if calculates and len(self._sums) <= MOST:
+            _add_sums(done, self._sums)
         self._sight.add(done)
 
 
-def search_xml(path: Path, sheet: str, part: str, formats: Formats) -> list[Note]:
-    """Error cells and formulas without a value, in one pass over a sheet's XML; a small one's
-    extent is checked as well."""
+def search_xml(path: Path, sheet: str, part: str, formats: Formats) -> Checked:
+    """Error cells, formulas without a value and those that are sums, in one pass over a sheet's
+    XML; a small one's extent is checked as well."""
     with _part(path, part) as (file, size):
         search = SheetSearch(path, sheet, formats, whole=size <= _SMALL_XML)
         while piece := file.read(PIECE):
@@ -215,6 +230,13 @@ def _collect(data: bytes, errors: list[tuple[str, str]], bare: list[str]) -> Non
             errors.append((where, value[1].decode("utf-8", "replace") if value else "error"))
         elif _has_no_result(attributes, content):
             bare.append(where)
+
+
+def _add_sums(data: bytes, sums: Sums) -> None:
+    for letters, row, formula in CELL.findall(data):
+        at, column = int(row), column_number(letters) - 1
+        if (found := parse(formula.decode("utf-8", "replace"), at, column)) is not None:
+            sums.setdefault(at, []).append(found)
 
 
 def _has_no_result(attributes: bytes, content: bytes) -> bool:

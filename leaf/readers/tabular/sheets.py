@@ -17,6 +17,7 @@ from leaf.errors import UnreadableFileError, not_found
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.blocks import find_tables, with_doubts
 from leaf.readers.tabular.cells import cell_range, column_letter, is_empty
+from leaf.readers.tabular.formulas import within as within_table
 from leaf.readers.tabular.grid import GridContent, TableBlock, hard_columns
 from leaf.readers.tabular.hidden import merged_note, within
 from leaf.readers.tabular.integrity import examine
@@ -252,7 +253,10 @@ def _write_block(
     )
     numbers = [i + 1 for i in body]
     soft = {position: next(iter(found.values())) for position, found in words.items()}
-    return examine(connection, target.parent, info, numbers, place, soft, block.heading_positions)
+    sums = within_table(sheet.sums, body, block.columns)
+    return examine(
+        connection, target.parent, info, numbers, place, soft, block.heading_positions, sums
+    )
 
 
 def _columns_of(

@@ -37,6 +37,8 @@ class Sign:
     where they are filled."""
     times: int = 1
     """How often the word stands in its column."""
+    formula: bool = False
+    """Whether its numbers are the sums that its formulas say."""
 
 
 @dataclass
@@ -61,9 +63,12 @@ class SumSearch:
         import numpy as np
 
         marked = np.zeros(len(self.numbers.values), dtype=bool)
-        marked[[r for r, s in self.signs.items() if s.keys > 0 or (s.label and s.label.sure)]] = (
-            True
-        )
+        ends = [
+            r
+            for r, s in self.signs.items()
+            if s.keys > 0 or s.formula or (s.label and s.label.sure)
+        ]
+        marked[ends] = True
         self.least = 2 * log2(max(2, len(rows))) + 6
         for depth in range(_LEVELS):
             marked[list(self.found)] = (

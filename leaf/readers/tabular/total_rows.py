@@ -1,13 +1,15 @@
 """Which rows of a written table may be totals: words in its columns of text and gaps in its keys,
-held against its numbers."""
+held against its numbers and formulas."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from leaf.readers.tabular.formulas import RowSum, confirmed
 from leaf.readers.tabular.labels import HINT, LONGEST, REST, Label, label_of
 from leaf.readers.tabular.overlaps import MOST_ROWS
 from leaf.readers.tabular.sql import literal
@@ -43,8 +45,12 @@ _LOOKED_AT = 5_000
 class TotalRows:
     """The search for totals in one table."""
 
-    def __init__(self, table: TableFile) -> None:
+    def __init__(
+        self, table: TableFile, sums: Mapping[int, Sequence[RowSum]] | None = None
+    ) -> None:
+        """`sums` are rows whose formulas add up others, by position."""
         self.table = table
+        self.formulas = sums or {}
         self.summed: list[int] = []
         """Columns that were added up."""
 
@@ -155,14 +161,15 @@ class TotalRows:
         columns = sorted([*self.table.numeric, *nearly])[
             : max(2, MAX_CELLS // max(1, self.table.rows))
         ]
-        if self.table.rows < 2 or not columns or (not self.table.whole and not labels):
+        signed = labels or self.formulas
+        if self.table.rows < 2 or not columns or (not self.table.whole and not signed):
             return {}, {}
         named = self._key_names(columns)
         keys = [i for i in range(len(self.table.types)) if i not in columns or i in named][
             :LABEL_COLUMNS
         ]
         empty = {index: self.table.empty(index) for index in keys}
-        if not labels and not self._gaps(empty).any() and self._long():
+        if not signed and not self._gaps(empty).any() and self._long():
             return {}, {}
         values = self.table.numbers(columns)
         self.summed = columns
@@ -173,7 +180,12 @@ class TotalRows:
                 for c, index in enumerate(columns)
             ]
         )
+        formulas = confirmed(self.formulas, values, columns)
         signs = self._signs(labels, empty, values, nearly)
+        regular = _regular(empty)
+        for row in formulas:
+            sign = signs.get(row) or Sign(None, keys=_keys(row, regular))
+            signs[row] = replace(sign, formula=True)
         names = _Names(self.table, [i for i in self.table.texts if i not in nearly][:4])
         return find(
             values,
@@ -182,6 +194,7 @@ class TotalRows:
             signs,
             lambda row, span: names.shared(signs[row].label, span),
             names.rest,
+            formulas,
         )
 
     def _nearly_numbers(self) -> set[int]:
@@ -255,7 +268,7 @@ class TotalRows:
         """By row, whether half of its keys are empty, of those that most rows have."""
         import numpy as np
 
-        regular = [flags for flags in empty.values() if flags.mean() < 0.5]
+        regular = list(_regular(empty).values())
         return (
             np.asarray(np.mean(regular, axis=0) >= 0.5)
             if self.table.whole and regular
@@ -273,14 +286,11 @@ class TotalRows:
         value."""
         import numpy as np
 
-        regular = [index for index, flags in empty.items() if flags.mean() < 0.5]
+        regular = _regular(empty)
         times = Counter((label.text, index) for label, index in labels.values())
         signs: dict[int, Sign] = {}
         for row, (label, index) in labels.items():
-            others = [empty[k][row] for k in regular if k > index]
-            state = (
-                0 if not others else 1 if np.mean(others) >= 0.6 else -1 if not any(others) else 0
-            )
+            state = _keys(row, {k: flags for k, flags in regular.items() if k > index})
             left = [k for k in self.table.texts if k < index and k not in nearly]
             stub = index < 0 or all(k in empty and empty[k][row] for k in left)
             often = times[label.text, index]
@@ -321,6 +331,19 @@ class _Names:
             )
             self._cells = [[cell or "" for cell in row] for row in self._table.asked(names)]
         return self._cells
+
+
+def _regular(empty: Mapping[int, Bools]) -> dict[int, Bools]:
+    """Of keys, those that most rows have."""
+    return {index: flags for index, flags in empty.items() if flags.mean() < 0.5}
+
+
+def _keys(row: int, empty: Mapping[int, Bools]) -> int:
+    """`Sign.keys` of a row."""
+    flags = [at[row] for at in empty.values()]
+    if not flags:
+        return 0
+    return 1 if sum(flags) / len(flags) >= 0.6 else 0 if any(flags) else -1
 
 
 def _step(column: Floats) -> float:

@@ -1,5 +1,5 @@
 """Which rows of a table are totals of others: left out only where structure and arithmetic prove it
-together, else doubtful.
+together, or a formula and a place of its own, else doubtful.
 
 Evidence is added up in bits, as logarithms of how much likelier it is in a total than in a row of
 data. Structure: the word, the column it stands in, empty key cells, an edge of the table, a name
@@ -63,11 +63,13 @@ def find(
     signs: Mapping[int, Sign],
     linked: Callable[[int, SumSpan], bool],
     is_rest: Callable[[int], bool] = lambda row: False,
+    formulas: Mapping[int, SumSpan] | None = None,
 ) -> tuple[dict[int, ProvenRow], dict[int, DoubtfulRow]]:
     """Rows that are proven to be no data, and rows that are kept and may be none.
 
     `values` is rows × numeric columns, NaN where empty; `linked` says whether the parts carry the
-    name beside a word, `is_rest` whether a row is called what is left of another.
+    name beside a word, `is_rest` whether a row is called what is left of another; `formulas` are
+    rows that are sums as their formulas say.
     """
     import numpy as np
 
@@ -90,6 +92,7 @@ def find(
     search = SumSearch(numbers, sums, linked, n <= SEARCHED)
     search.run(rows)
     search.rest(rows)
+    search.found |= formulas or {}
     tiles = _tiled(search, sums, rows)
     _judge(search, sums, rows, marks, doubts, tiles)
     for row in overlapping(numbers, rows, {*marks, *doubts}, is_rest):
@@ -143,7 +146,9 @@ def _structure(sign: Sign) -> float:
     """Bits of what is seen before anything is added up."""
     label = sign.label
     word = 1.0 if label is None else 0.0
-    if label is not None and label.sure:
+    if sign.formula:
+        word = 6.0
+    elif label is not None and label.sure:
         word = 6.0 if label.exact or label.kind == "subtotal" else 0.0
     place = 1.0 if sign.stub else -2.0
     return word + place + (0.0, 4.0, -8.0)[sign.keys]
@@ -166,6 +171,8 @@ def _judge(
         sign = signs.get(row)
         if sign is None or row in search.tiled:
             continue
+        if sign.label is None and sign.keys < 0:
+            continue  # it has a name of its own: whoever asks for Europe needs its row
         score = (
             _structure(sign)
             + bonus.get(row, 0.0)
@@ -184,6 +191,8 @@ def _judge(
     if tiles and _is_plain(signs, tiles.whole) and tiles.whole in proven:
         # The total is right for their parts alone: without them it would be twice as much.
         proven |= {row: search.found[row] for row in tiles.spans}
+    for row in [row for row in proven if row in signs and signs[row].formula]:
+        proven |= _counted_instead(search, row, {*proven, *map(int, rows)})
     data = [int(r) for r in rows if int(r) not in proven]
     if not data:
         proven, data = {}, [int(r) for r in rows]
@@ -193,6 +202,25 @@ def _judge(
         kind = _kind(row, label, (data[0], data[-1]), {r: extents[r] for r in proven})
         marks[row] = ProvenRow(kind, *extents[row], span.off)
     doubts |= _doubted(search, signs, marks, rows)
+
+
+def _counted_instead(search: SumSearch, total: int, rows: set[int]) -> dict[int, SumSpan]:
+    """Sums that a total counts in place of the rows that they sum, where it leaves no row of the
+    table over: beside them the column would be more than its own total."""
+    whole = search.found[total]
+    sums: dict[int, SumSpan] = {}
+    seen, left = {total}, list(whole.parts)
+    while left:
+        part = left.pop()
+        if part in seen:
+            return {}
+        seen.add(part)
+        if (span := search.found.get(part)) is not None:
+            if not set(span.agree) & set(whole.agree):
+                return {}
+            sums[part] = span
+            left.extend(span.parts)
+    return sums if seen >= rows else {}
 
 
 def _is_plain(signs: Mapping[int, Sign], row: int) -> bool:

@@ -14,13 +14,15 @@ from zipfile import BadZipFile, ZipFile
 from leaf.errors import EncryptedFileError, UnreadableFileError
 from leaf.readers.base import Note
 from leaf.readers.packed import BROKEN_ZIP
-from leaf.readers.tabular.biff import xls_errors
+from leaf.readers.tabular.biff import search_xls
+from leaf.readers.tabular.formulas import Sums
 from leaf.readers.tabular.grid import Merge
 from leaf.readers.tabular.hidden import Formats
 from leaf.readers.tabular.ods import search_ods
 from leaf.readers.tabular.sheet_copy import copy_plain
 from leaf.readers.tabular.sheet_grid import SheetGrid
 from leaf.readers.tabular.sheet_parts import (
+    Checked,
     SheetSearch,
     damaged,
     error_note,
@@ -42,14 +44,19 @@ class Sheet:
 
     name: str
     hidden: bool
-    checked: Future[list[Note]] | None = None
+    checked: Future[Checked] | None = None
     """What calamine does not tell; large sheets are still being searched."""
 
     @property
-    def notes(self) -> list[Note]:
+    def notes(self) -> Sequence[Note]:
         """What calamine does not tell, once the search is over. Raises UnreadableFileError,
         FileTooLargeError."""
-        return self.checked.result() if self.checked else []
+        return self.checked.result().notes if self.checked else ()
+
+    @property
+    def sums(self) -> Sums:
+        """Cells that add up others of their column. Raises as `notes` does."""
+        return self.checked.result().sums if self.checked else {}
 
 
 class Workbook:
@@ -76,7 +83,7 @@ class Workbook:
             raise
 
     def _open(self) -> Workbook:
-        checked: dict[str, Future[list[Note]]] = {}
+        checked: dict[str, Future[Checked]] = {}
         if self.format == "xml":
             return self._enter_xml()
         if self.format in ("xlsx", "xlsb"):
@@ -85,8 +92,8 @@ class Workbook:
             checked = {name: _known(found) for name, found in search_ods(self.path).items()}
         elif self.format == "xls":
             checked = {
-                name: self._pool.submit(error_note, name, found)
-                for name, found in xls_errors(self.path).items()
+                name: _known(Checked(error_note(name, found.errors), found.sums))
+                for name, found in search_xls(self.path).items()
             }
         try:
             self._book = _open(self._read_from)
@@ -111,11 +118,11 @@ class Workbook:
             width = max(map(len, sheet.rows), default=0)
             self._fallback[sheet.name] = [row + [""] * (width - len(row)) for row in sheet.rows]
             self._merged[sheet.name] = sheet.merges
-            found = self._pool.submit(error_note, sheet.name, sheet.errors)
-            self.sheets.append(Sheet(sheet.name, sheet.hidden, found))
+            found = Checked(error_note(sheet.name, sheet.errors))
+            self.sheets.append(Sheet(sheet.name, sheet.hidden, _known(found)))
         return self
 
-    def _check(self, parts: dict[str, str]) -> dict[str, Future[list[Note]]]:
+    def _check(self, parts: dict[str, str]) -> dict[str, Future[Checked]]:
         """Sheets whose extent may be harmful are refused here; the rest of the search goes on
         beside calamine."""
         if self.format == "xlsb":
@@ -125,7 +132,7 @@ class Workbook:
             }
         formats, checked, large = (
             formats_of(self.path),
-            dict[str, Future[list[Note]]](),
+            dict[str, Future[Checked]](),
             dict[str, str](),
         )
         for sheet, part in parts.items():
@@ -138,7 +145,7 @@ class Workbook:
             checked[sheet] = self._pool.submit(search_xml, self.path, sheet, large[sheet], formats)
         return checked
 
-    def _copy(self, large: dict[str, str], formats: Formats) -> dict[str, Future[list[Note]]]:
+    def _copy(self, large: dict[str, str], formats: Formats) -> dict[str, Future[Checked]]:
         """Where a copy can be made that costs calamine less, have it read that; what is found while
         large sheets are copied."""
         searches = {
@@ -208,9 +215,9 @@ class Workbook:
         return self._last
 
 
-def _known(notes: list[Note]) -> Future[list[Note]]:
-    future: Future[list[Note]] = Future()
-    future.set_result(notes)
+def _known(found: Checked) -> Future[Checked]:
+    future: Future[Checked] = Future()
+    future.set_result(found)
     return future
 
 

@@ -1,0 +1,171 @@
+"""Cells of a workbook that add up others of their own column, as their formulas say: `SUM(B2:B41)`,
+`SUBTOTAL(9,B2:B41)`, `B5+B9`.
+
+Such a cell makes its row a total, whatever it is called. Formulas that add up across, or of another
+column or sheet, say nothing of their row and are none of these.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leaf.readers.tabular.cells import column_number
+from leaf.readers.tabular.spans import MOST_BITS, SumSpan
+
+if TYPE_CHECKING:
+    from leaf.readers.tabular.spans import Floats
+
+MOST = 20_000
+"""Of a sheet. One with more is no table that has totals."""
+
+
+@dataclass(frozen=True)
+class SumFormula:
+    """A cell that is the sum of others of its column."""
+
+    column: int
+    """Of the sheet, 0 for A."""
+    spans: tuple[tuple[int, int], ...]
+    """First and last row of each run of cells, 1-based and inclusive; none where it is the whole
+    column of a named table."""
+    skips: bool = False
+    """Whether it leaves out cells that are such sums themselves, as SUBTOTAL does."""
+
+
+Sums = dict[int, list[SumFormula]]
+"""By row of the sheet, 1-based."""
+
+
+@dataclass(frozen=True)
+class RowSum:
+    """The same within a table: positions of its rows."""
+
+    column: int
+    """Of the table."""
+    parts: tuple[int, ...] | range
+    skips: bool
+
+
+CELL = re.compile(
+    rb"<(?:\w+:)?c\b[^<>]*?\br=[\"']([A-Z]{1,3})(\d{1,7})[\"'][^<>]*>\s*<(?:\w+:)?f\b[^<>]*>\s*"
+    rb"((?:SUM|SUBTOTAL|(?:_xlfn\.)?AGGREGATE)\([^<()]{2,400}\)|\+?\$?[A-Z]{1,3}\$?\d+(?:\+\$?[A-Z]{1,3}\$?\d+){1,100})\s*</"
+)
+"""The letters, the row and the formula of a cell of an XLSX that may be one."""
+_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
+_TABLE_COLUMN = re.compile(r"\w*\[[^\[\]@#]+\]")
+_CALL = re.compile(r"(?:_xlfn\.)?(SUM|SUBTOTAL|AGGREGATE)\((.*)\)")
+_ADDS = {"SUBTOTAL": ("9", "109"), "AGGREGATE": ("9",)}
+"""What the first argument must be for it to be a sum."""
+
+
+def parse(text: str, row: int, column: int) -> SumFormula | None:
+    """What a formula without its `=` adds up, in a cell of a row (1-based) and a column (0 for
+    A)."""
+    call = _CALL.fullmatch(text)
+    if call is None:
+        return _spans(text.lstrip("+").split("+"), row, column)
+    name, given = call[1], [part.strip() for part in re.split("[,;+]", call[2])]
+    if name in _ADDS:
+        if given[0] not in _ADDS[name]:
+            return None
+        given = given[1 if name == "SUBTOTAL" else 2 :]
+    skips = name != "SUM"
+    if len(given) == 1 and _TABLE_COLUMN.fullmatch(given[0]):
+        return SumFormula(column, (), skips)
+    return _spans(given, row, column, skips)
+
+
+def _spans(
+    references: Sequence[str], row: int, column: int, skips: bool = False
+) -> SumFormula | None:
+    spans = []
+    for reference in references:
+        found = _REFERENCE.fullmatch(reference.strip())
+        if found is None or any(
+            letters and column_number(letters.encode()) != column + 1
+            for letters in (found[1], found[3])
+        ):
+            return None
+        spans.append((int(found[2]), int(found[4] or found[2])))
+    return of_spans(spans, row, column, skips)
+
+
+def of_spans(
+    spans: Sequence[tuple[int, int]], row: int, column: int, skips: bool = False
+) -> SumFormula | None:
+    """A sum of runs of rows; None where it is of one cell, or of its own, which is no total."""
+    count = sum(last - first + 1 for first, last in spans)
+    if count < 2 or any(first <= row <= last for first, last in spans):
+        return None
+    return SumFormula(column, tuple(spans), skips)
+
+
+def within(sums: Sums, body: Sequence[int], columns: Sequence[int]) -> dict[int, list[RowSum]]:
+    """Sums of a sheet that are rows of a table and add up rows of it, by position. `body` are the
+    0-based rows of the sheet that the table's rows stand in, ascending, `columns` those of its
+    columns."""
+    if not sums or len(sums) > MOST:
+        return {}
+    place = {column: index for index, column in enumerate(columns)}
+    found: dict[int, list[RowSum]] = {}
+    for row, formulas in sums.items():
+        at = bisect_left(body, row - 1)
+        if at == len(body) or body[at] != row - 1:
+            continue
+        for formula in formulas:
+            parts = _positions(formula, body) if formula.spans else range(at)
+            if formula.column in place and len(parts) > 1:
+                one = RowSum(place[formula.column], parts, formula.skips)
+                found.setdefault(at, []).append(one)
+    return found
+
+
+def _positions(formula: SumFormula, body: Sequence[int]) -> tuple[int, ...] | range:
+    """Of the rows that it adds up; none where some stand outside of the table."""
+    runs = []
+    for first, last in formula.spans:
+        run = range(bisect_left(body, first - 1), bisect_right(body, last - 1))
+        if not run:
+            return ()
+        runs.append(run)
+    return runs[0] if len(runs) == 1 else tuple(p for run in runs for p in run)
+
+
+def confirmed(
+    sums: Mapping[int, Sequence[RowSum]], values: Floats, columns: Sequence[int]
+) -> dict[int, SumSpan]:
+    """Rows whose numbers are what their formulas say of these `values`, rows × `columns` of the
+    table, NaN where a cell is empty.
+
+    A number that was not calculated anew since its cells were changed, or of cells that a filter
+    hides, proves nothing.
+    """
+    import numpy as np
+
+    if not sums:
+        return {}
+    place = {column: c for c, column in enumerate(columns)}
+    skipped = {(row, one.column) for row, found in sums.items() for one in found if one.skips}
+    numbers, spans = np.nan_to_num(values), {}
+    for row, formulas in sums.items():
+        agree, parts = [], set[int]()
+        for one in formulas:
+            c = place.get(one.column)
+            if c is None or not numbers[row, c]:
+                continue  # zeros are the sum of nothing as well
+            own = [p for p in one.parts if not (one.skips and (p, one.column) in skipped)]
+            total = numbers[own, c].sum()
+            if np.isclose(values[row, c], total, rtol=1e-9, atol=1e-6):
+                agree.append(c)
+                parts.update(own)
+        if agree and len(parts) > 1:
+            found = tuple(sorted(parts))
+            first, last = min(row, found[0]), max(row, found[-1])
+            spans[row] = SumSpan(
+                row, first, last, found, tuple(agree), (), 0, MOST_BITS, near=True, whole=False
+            )
+    return spans

@@ -1,0 +1,334 @@
+"""Formulas of a workbook that add up cells of their own column: they prove a total that neither a
+word nor the digits prove, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape
+from zipfile import ZipFile
+
+import pytest
+
+from leaf.readers.base import TableInfo
+from leaf.readers.tabular.cells import column_letter
+from leaf.readers.tabular.formulas import MOST, SumFormula, parse
+from leaf.readers.tabular.hidden import Formats
+from leaf.readers.tabular.sheet_parts import SheetSearch
+from leaf.readers.tabular.sheets import SheetsReader
+
+Value = str | float | tuple[str, float] | None
+"""A cell: its value, or a formula and the value that it was saved with."""
+NUMBERS = [7, 12, 9, 31, 5, 18, 22, 4, 16, 11]
+SALES: list[list[Value]] = [["product", "sold"], *([f"p{n}", n] for n in NUMBERS)]
+POI = "foreign/poi/spreadsheet"
+
+
+def sheet_xml(rows: Sequence[Sequence[Value]], prefix: str = "") -> str:
+    def cell(address: str, value: Value) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, str):
+            return (
+                f'<{prefix}c r="{address}" t="inlineStr"><{prefix}is><{prefix}t>{escape(value)}'
+                f"</{prefix}t></{prefix}is></{prefix}c>"
+            )
+        formula, number = value if isinstance(value, tuple) else ("", value)
+        said = f"<{prefix}f>{escape(formula)}</{prefix}f>" if formula else ""
+        return f'<{prefix}c r="{address}">{said}<{prefix}v>{number}</{prefix}v></{prefix}c>'
+
+    body = "".join(
+        f'<{prefix}row r="{n}">'
+        + "".join(cell(f"{column_letter(c)}{n}", value) for c, value in enumerate(row))
+        + f"</{prefix}row>"
+        for n, row in enumerate(rows, 1)
+    )
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    name = f"xmlns:{prefix[:-1]}" if prefix else "xmlns"
+    return (
+        f'<{prefix}worksheet {name}="{space}"><{prefix}sheetData>{body}</{prefix}sheetData>'
+        f"</{prefix}worksheet>"
+    )
+
+
+def xlsx(path: Path, xml: str) -> Path:
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    packed = "http://schemas.openxmlformats.org/package/2006"
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    part = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    with ZipFile(path, "w") as archive:
+        archive.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{packed}/content-types">'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/xl/workbook.xml" ContentType="{part}.sheet.main+xml"/>'
+            f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{part}.worksheet+xml"/></Types>',
+        )
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{packed}/relationships"><Relationship Id="r1" '
+            f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+            '<sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>',
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{packed}/relationships"><Relationship Id="r1" '
+            f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+        )
+        archive.writestr("xl/worksheets/sheet1.xml", xml)
+    return path
+
+
+def table(folder: Path, rows: Sequence[Sequence[Value]], prefix: str = "") -> TableInfo:
+    (info,) = SheetsReader().tables(xlsx(folder / "b.xlsx", sheet_xml(rows, prefix)), folder)
+    return info
+
+
+def judged(folder: Path, rows: Sequence[Sequence[Value]]) -> tuple[dict[str, tuple[int, ...]], ...]:
+    """What is left out, and what is kept and named as doubtful."""
+    info = table(folder, rows)
+    return dict(info.left_out), dict(info.doubtful)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "SUM(B2:B11)",
+        "SUM($B$2:$B$11)",
+        "SUM(B1:B11)",
+        "SUBTOTAL(9,B2:B11)",
+        "SUBTOTAL(109,Table1[sold])",
+        "SUBTOTAL(109, [sold])",
+        "_xlfn.AGGREGATE(9,5,B2:B11)",
+        "SUM(B2:B6,B7:B11)",
+        "SUM(B2:B6,B7,B8:B11)",
+        "+".join(f"B{n}" for n in range(2, 12)),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_a_sum_without_a_name_is_left_out_where_its_formula_says_so(
+    tmp_path: Path, formula: str, prefix: str
+) -> None:
+    info = table(tmp_path, [*SALES, [None, (formula, sum(NUMBERS))]], prefix)
+    assert (dict(info.left_out), dict(info.doubtful)) == ({"total": (12,)}, {})
+
+
+def test_without_a_formula_the_same_row_is_named_at_least(tmp_path: Path) -> None:
+    assert judged(tmp_path, [*SALES, [None, sum(NUMBERS)]])[1] == {"subtotal": (12,)}
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("SUBTOTAL(1,B2:B11)", 13.5),
+        ("AVERAGE(B2:B11)", 13.5),
+        ("SUM(B2:B11)/10", 13.5),
+        ("SUM(B2:B11)", 40.0),  # of what its cells were before
+        ("SUM(C2:C11)", 13.5),
+        ("SUM(Other!B2:B11)", 13.5),
+        ("SUM(B2:C2)", 7.0),
+        ("SUM(B11)", 11.0),
+        ("B11", 11.0),
+        ("SUM(B40:B50)", 13.5),
+        ("SUM(B2:B11", 135.5),
+        ("SUM(Table1[[#This Row],[sold]])", 13.5),
+    ],
+)
+def test_a_formula_that_is_no_sum_of_these_rows_proves_nothing(
+    tmp_path: Path, formula: str, value: float
+) -> None:
+    assert judged(tmp_path, [*SALES, [None, (formula, value)]]) == ({}, {})
+
+
+def test_sums_across_and_running_sums_are_no_totals(tmp_path: Path) -> None:
+    rows: list[list[Value]] = [["product", "may", "june", "both", "so far"]]
+    total = 0
+    for at, n in enumerate(NUMBERS, 2):
+        total += 3 * n
+        rows.append([f"p{n}", n, 2 * n, (f"SUM(B{at}:C{at})", 3 * n), (f"SUM($D$2:D{at})", total)])
+    assert judged(tmp_path, rows) == ({}, {})
+
+
+def test_groups_and_their_total_are_all_left_out(tmp_path: Path) -> None:
+    rows: list[list[Value]] = [
+        ["product", "sold"],
+        ["a", 3],
+        ["b", 4],
+        [None, ("SUBTOTAL(9,B2:B3)", 7)],
+        ["c", 1],
+        ["d", 2],
+        [None, ("SUBTOTAL(9,B5:B6)", 3)],
+        [None, ("SUBTOTAL(9,B2:B7)", 10)],
+    ]
+    assert judged(tmp_path, rows) == ({"subtotal": (4, 7), "total": (8,)}, {})
+    rows[-1] = [None, ("B4+B7", 10)]
+    assert judged(tmp_path, rows) == ({"subtotal": (4, 7), "total": (8,)}, {})
+    rows[-1] = [
+        None,
+        ("SUM(B2:B7)", 20),
+    ]  # the file counts twice; it is no row of data all the same
+    assert judged(tmp_path, rows)[0] == {"subtotal": (4, 7), "total": (8,)}
+
+
+def test_a_word_is_proven_where_other_rows_stand_between(tmp_path: Path) -> None:
+    """The digits prove nothing: a row that is no part of it stands below the parts."""
+    rows = [*SALES, ["p99", 50], ["Total", ("SUM(B2:B11)", sum(NUMBERS))]]
+    assert judged(tmp_path, rows) == ({"total": (13,)}, {})
+    rows[-1] = ["Total", sum(NUMBERS)]
+    assert judged(tmp_path, rows) == ({}, {"total": (13,)})
+
+
+def test_a_row_with_a_name_of_its_own_is_kept_and_said(tmp_path: Path) -> None:
+    rows: list[list[Value]] = [
+        ["place", "n"],
+        ["Europe", ("SUM(B3:B4)", 5)],
+        ["France", 2],
+        ["Spain", 3],
+        ["Asia", ("SUM(B6:B7)", 9)],
+        ["India", 4],
+        ["Japan", 5],
+    ]
+    assert judged(tmp_path, rows) == ({}, {"subtotal": (2, 5)})
+
+
+def test_a_name_is_no_row_of_data_where_the_total_counts_it_in_place_of_its_rows(
+    tmp_path: Path,
+) -> None:
+    rows: list[list[Value]] = [
+        ["place", "n"],
+        ["Europe", ("SUM(B3:B4)", 5)],
+        ["France", 2],
+        ["Spain", 3],
+        ["Peru", 4],
+        ["Total", ("B2+B5", 9)],
+    ]
+    assert judged(tmp_path, rows) == ({"subtotal": (2,), "total": (6,)}, {})
+    rows[-1] = ["Total", ("SUM(B2:B5)", 14)]  # it counts twice itself, so it says nothing of them
+    assert judged(tmp_path, rows) == ({"total": (6,)}, {"subtotal": (2,)})
+    rows[-1:] = [["Chile", 4], ["Total", ("B2+B5", 9)]]  # a row is left over
+    assert judged(tmp_path, rows) == ({"total": (7,)}, {"subtotal": (2,)})
+
+
+def test_sums_of_nothing_prove_nothing(tmp_path: Path) -> None:
+    rows: list[list[Value]] = [["product", "sold"], ["a", 0], ["b", 0], ["c", 0]]
+    assert judged(tmp_path, [*rows, [None, ("SUM(B2:B4)", 0)]]) == ({}, {})
+
+
+def test_a_table_of_numbers_alone_ends_with_its_sum(tmp_path: Path) -> None:
+    rows: list[list[Value]] = [["may", "june"], [3, 4], [5, 1], [2, 2]]
+    assert judged(tmp_path, [*rows, [("SUM(A2:A4)", 10), ("SUM(B2:B4)", 7)]]) == (
+        {"total": (5,)},
+        {},
+    )
+
+
+def test_a_sheet_in_pieces_gives_the_same_sums(tmp_path: Path) -> None:
+    xml = sheet_xml([*SALES, [None, ("SUM(B2:B11)", sum(NUMBERS))]]).encode()
+    for size in (300, 301, 350, len(xml)):
+        search = SheetSearch(tmp_path / "b.xlsx", "S", Formats(), whole=True)
+        for at in range(0, len(xml), size):
+            search.add(xml[at : at + size])
+        assert search.found().sums == {12: [SumFormula(1, ((2, 11),))]}
+
+
+def test_more_sums_than_a_table_has_totals_are_none(tmp_path: Path) -> None:
+    cell = '<c r="B{0}"><f>SUM(B{1}:B{2})</f><v>1</v></c>'
+    xml = "".join(cell.format(n, n + 1, n + 2) for n in range(1, MOST + 5_000))
+    search = SheetSearch(tmp_path / "b.xlsx", "S", Formats(), whole=False)
+    for at in range(0, len(xml), 50_000):
+        search.add(xml[at : at + 50_000].encode())
+    assert len(search.found().sums) < MOST + 5_000
+
+
+def test_an_endless_tag_is_gone_through_once(tmp_path: Path) -> None:
+    search = SheetSearch(tmp_path / "b.xlsx", "S", Formats(), whole=False)
+    search.add(b"<worksheet><f>" + b"<c r=" * 200_000)
+    assert search.found().sums == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SUM(B2:B3)", SumFormula(1, ((2, 3),))),
+        ("SUBTOTAL(9;B2:B3)", SumFormula(1, ((2, 3),), skips=True)),
+        ("SUM(C4+C9)", None),
+        ("+B2+B3", SumFormula(1, ((2, 2), (3, 3)))),
+        ("SUM(B2+B3)", SumFormula(1, ((2, 2), (3, 3)))),
+        ("SUM(B2:B5,7)", None),
+        ("SUM(B9:B11)", None),  # of itself
+        ("SUM()", None),
+        ("", None),
+    ],
+)
+def test_what_a_formula_adds_up(text: str, found: SumFormula | None) -> None:
+    assert parse(text, 10, 1) == found
+
+
+def test_sums_of_an_ods_are_known_by_their_formulas(tmp_path: Path) -> None:
+    def row(name: str, number: int, formula: str = "") -> str:
+        said = f' table:formula="of:={formula}"' if formula else ""
+        text = (
+            f'<table:table-cell office:value-type="string"><text:p>{name}</text:p></table:table-cell>'
+            if name
+            else "<table:table-cell/>"
+        )
+        return (
+            f'<table:table-row>{text}<table:table-cell office:value-type="float"{said} '
+            f'office:value="{number}"><text:p>{number}</text:p></table:table-cell></table:table-row>'
+        )
+
+    names = "".join(
+        f'<table:table-cell office:value-type="string"><text:p>{name}</text:p></table:table-cell>'
+        for name in ("product", "sold")
+    )
+    spaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    for formula in ("SUM([.B2:.B11])", "SUBTOTAL(9;[.B2:.B11])", "SUM([.B2:.B6];[.B7:.B11])"):
+        rows = "".join(row(f"p{n}", n) for n in NUMBERS) + row("", sum(NUMBERS), formula)
+        with ZipFile(tmp_path / "a.ods", "w") as archive:
+            archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+            archive.writestr("META-INF/manifest.xml", "<manifest/>")
+            archive.writestr(
+                "content.xml",
+                f"<office:document-content {spaces}><office:body><office:spreadsheet>"
+                f'<table:table table:name="S"><table:table-row>{names}</table:table-row>{rows}'
+                "</table:table></office:spreadsheet></office:body></office:document-content>",
+            )
+        (info,) = SheetsReader().tables(tmp_path / "a.ods", tmp_path)
+        assert (dict(info.left_out), dict(info.doubtful)) == ({"total": (12,)}, {})
+
+
+# --- files that nobody here made
+
+
+def test_totals_of_real_workbooks_are_proven_by_their_formulas(
+    real_data: Path, tmp_path: Path
+) -> None:
+    """`Grand Total` of Pareto stands below a blank row, and beside rates; row 6 of the gas report is
+    the sum of all below, under a name that says something else."""
+    tables = SheetsReader().tables(real_data / POI / "34775.xls", tmp_path)
+    assert [dict(info.left_out) for info in tables if info.sheet.startswith("Pareto")] == [
+        {"total": (14,)},
+        {"subtotal": (14,)},
+    ]
+    tables = SheetsReader().tables(real_data / "mixed_gas_report.xls", tmp_path)
+    (report,) = [info for info in tables if info.sheet == "December 2013"]
+    assert (dict(report.left_out), dict(report.doubtful)) == ({}, {"subtotal": (6,)})
+
+
+def test_a_workbook_is_judged_alike_in_both_formats(real_data: Path, tmp_path: Path) -> None:
+    old, new = (
+        [
+            (info.sheet, info.left_out, info.doubtful)
+            for info in SheetsReader().tables(real_data / POI / name, tmp_path)
+        ]
+        for name in ("45538_classic_Footer.xls", "45540_classic_Footer.xlsx")
+    )
+    assert old == new
+    assert any(left for _, left, _ in old)
