@@ -2,9 +2,10 @@
 that code notice.
 
 A sample of mutants (`_mutants/mutate.py`) of each part is drawn with a seed. The tests of a part
-run once as they are, which says which of them run which functions and how long they take; then, for
-each mutant, those that run its function, the shortest first, until one fails
-(`_mutants/trials.py`). A mutant lives if all of them pass; what makes them hang counts as noticed.
+run once as they are, which says which of them run which lines and how long they take; then, for each
+mutant, those that run its lines, the shortest first, until one fails (`_mutants/trials.py`). A
+mutant lives if all of them pass; what makes them hang counts as noticed. Two parts are tried at a
+time.
 
     nice -n 10 python -m bench.mutants                      # a sample of every part
     nice -n 10 python -m bench.mutants loop totals -n 60    # two parts, sixty mutants each
@@ -25,6 +26,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -41,6 +43,10 @@ LIVING = 0.15
 SEED = 20261122
 SAMPLE = 45
 """Mutants of each part."""
+TOGETHER = 2
+"""Parts that are tried at a time, each in a process of its own."""
+OUTCOMES = "outcomes"
+"""In a part's copy of the tree."""
 LEFT_OUT = "not browser and not corpora"
 
 
@@ -113,10 +119,11 @@ PARTS = {
         postgres=True,
     ),
     "totals": Part(
-        ("leaf/readers/tabular/total*.py",),
+        ("leaf/readers/tabular/total*.py", "leaf/readers/tabular/formulas.py"),
         (
             "test_integrity",
             "test_totals",
+            "test_formulas",
             "test_readers_tables",
             "test_readers_tables_sheets",
             "test_readers_tables_records",
@@ -155,21 +162,8 @@ def drawn(folder: Path, part: Part, number: int, seed: int) -> list[Mutant]:
     return sorted(sample, key=lambda m: (m.path, m.span, m.kind))
 
 
-def tried(folder: Path, name: str, sample: Sequence[Mutant]) -> list[Outcome]:
-    """What the tests of a part make of the sample, in a process whose modules are those of the
-    copy."""
-    into = folder / "outcomes"
-    pid = os.fork()
-    if pid == 0:
-        os._exit(_in_copy(folder, PARTS[name], sample, into))
-    _, status = os.waitpid(pid, 0)
-    if status or not into.is_file():
-        raise SystemExit(f"The tests of {name} could not be run: see above.")
-    found: list[Outcome] = pickle.loads(into.read_bytes())
-    return found
-
-
-def _in_copy(folder: Path, part: Part, sample: Sequence[Mutant], into: Path) -> int:
+def _in_copy(folder: Path, part: Part, sample: Sequence[Mutant]) -> int:
+    """What the tests of a part make of the sample; the exit status of the process."""
     import pytest
 
     os.chdir(folder)
@@ -196,7 +190,7 @@ def _in_copy(folder: Path, part: Part, sample: Sequence[Mutant], into: Path) -> 
     with _server(part) as tidy:
         trials = Trials(folder, sample, lambda said: print(said, flush=True), tidy)
         ended = pytest.main(options, plugins=[trials])
-    into.write_bytes(pickle.dumps(trials.outcomes))
+    (folder / OUTCOMES).write_bytes(pickle.dumps(trials.outcomes))
     return 0 if ended in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) else 1
 
 
@@ -216,19 +210,38 @@ def _server(part: Part) -> Iterator[Callable[[], None]]:
 def measure(
     names: Sequence[str], number: int, seed: int, again: Collection[str] | None
 ) -> list[Outcome]:
-    """Draw and try; says each mutant that lives as soon as it is known."""
+    """Draw and try; says each mutant that lives as soon as it is known. Each part has a process,
+    whose modules are those of its copy of the tree."""
     every: list[Outcome] = []
-    for name in names:
-        with tempfile.TemporaryDirectory(
-            prefix="leaf-mutants-", ignore_cleanup_errors=True
-        ) as home:
-            folder = Path(home).resolve()
-            copied(folder)
-            sample = drawn(folder, PARTS[name], number, seed)
-            sample = [m for m in sample if again is None or str(m) in again]
-            print(f"\n{name}", flush=True)
-            found = tried(folder, name, sample) if sample else []
-            print(f"  {line(found)}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="leaf-mutants-", ignore_cleanup_errors=True) as home:
+        for name in names:  # before any begins, so that all are of one state
+            (Path(home) / name).mkdir()
+            copied(Path(home) / name)
+        waiting, running = list(names), dict[int, str]()
+        while waiting or running:
+            if waiting and len(running) < TOGETHER:
+                name = waiting.pop(0)
+                folder = Path(home).resolve() / name
+                sample = drawn(folder, PARTS[name], number, seed)
+                sample = [m for m in sample if again is None or str(m) in again]
+                pid = os.fork()
+                if pid == 0:
+                    status = 1
+                    try:
+                        status = _in_copy(folder, PARTS[name], sample)
+                    except BaseException:  # noqa: BLE001 - it is said, and the process ends
+                        traceback.print_exc()
+                    finally:
+                        os._exit(status)
+                running[pid] = name
+                continue
+            pid, status = os.wait()
+            name = running.pop(pid)
+            into = Path(home).resolve() / name / OUTCOMES
+            if status or not into.is_file():
+                raise SystemExit(f"The tests of {name} could not be run: see above.")
+            found: list[Outcome] = pickle.loads(into.read_bytes())
+            print(f"{name}: {line(found)}", flush=True)
             every += found
     return every
 

@@ -3,15 +3,18 @@ tests it is tried with."""
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from bench._mutants.mutate import Mutant, mutants, sound
-from bench._mutants.trials import chosen, put_in_place
+from bench._mutants.trials import Tracer, chosen, put_in_place
 
 SOURCE = '''"""Two steps."""
 from functools import lru_cache
@@ -128,16 +131,44 @@ def test_what_is_decorated_is_changed_beneath(module: ModuleType) -> None:
     assert module.half(3) == 6
 
 
-def test_a_mutant_is_tried_with_the_tests_that_run_its_function_the_shortest_first() -> None:
+def test_a_mutant_is_tried_with_the_tests_that_run_its_lines_the_shortest_first() -> None:
     file = PATH.removeprefix("leaf/")
-    tests = {
-        "slow": {"seconds": 5.0, "ran": [f"{file}:Counter.add"]},
-        "quick": {"seconds": 0.1, "ran": [f"{file}:Counter.add", f"{file}:Counter.add.double"]},
-        "other": {"seconds": 0.1, "ran": [f"{file}:half", "agent/loop.py:Counter.add"]},
-        "endless": {"seconds": 900.0, "ran": [f"{file}:Counter.add"]},
+    add = f"{file}:Counter.add"
+    tests: dict[str, dict[str, Any]] = {
+        "slow": {"seconds": 5.0, "ran": [add], "lines": {}},
+        "quick": {"seconds": 0.1, "ran": [add, f"{add}.double"], "lines": {file: []}},
+        "other": {
+            "seconds": 0.1,
+            "ran": [f"{file}:half", "agent/loop.py:Counter.add"],
+            "lines": {"agent/loop.py": [26]},
+        },
+        "endless": {"seconds": 900.0, "ran": [add], "lines": {}},
     }
-    assert chosen(mutant("(not (self.full))"), tests) == ["quick", "slow"]
+    reset = mutant("(not (self.full))")
+    assert chosen(reset, tests) == ["quick", "slow"]
+    tests["slow"]["lines"] = {file: [reset.line]}
+    tests["endless"]["lines"] = {file: [reset.line - 1]}
+    assert chosen(reset, tests) == ["slow"]
     assert chosen(mutant("(number) - (number)"), tests) == ["quick"]
     assert chosen(mutant("(number) * (2)"), tests) == ["other"]
     assert chosen(mutant("5"), tests) == ["quick", "other", "slow"]
     assert Path(PATH).name in str(mutant("5"))
+
+
+def test_lines_are_noted_of_the_files_that_are_changed_alone(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.py").write_text(
+            "def run(x):\n    if x:\n        return 1\n    return 2\n"
+        )
+    tracer = Tracer(f"{tmp_path}{os.sep}", {str(tmp_path / "one.py")})
+    found: dict[str, Any] = {}
+    for name in ("one", "other"):
+        source = (tmp_path / f"{name}.py").read_text()
+        exec(compile(source, tmp_path / f"{name}.py", "exec"), found)  # noqa: S102 - the lines above
+        with tracer:
+            found["run"](0)
+            other = threading.Thread(target=found["run"], args=(0,))
+            other.start()
+            other.join()
+        assert tracer.ran() == [f"{name}.py:run"]
+        assert tracer.lines() == ({"one.py": [2, 4]} if name == "one" else {})

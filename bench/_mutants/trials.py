@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -35,8 +35,10 @@ SLOWER = 4.0
 PASSED, FAILED, UNFIT = 0, 1, 3
 """How a fork ends; unfit is a mutant that cannot be put in the place of the code."""
 
+TraceFunction = Callable[[FrameType, str, Any], Any]
 Tests = Mapping[str, Mapping[str, Any]]
-"""Test -> `seconds`, and `ran`: `path:Class.method` of what it runs."""
+"""Test -> `seconds`; `ran`: `path:Class.method` of what it runs; `lines`: by path, those that it runs
+of the files that are changed."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,15 @@ class Trials:
         return found
 
     def _trace_into(self, into: Path) -> int:
-        tracer = Tracer(f"{self._folder / 'leaf'}{os.sep}")
+        changed = {str(self._folder / mutant.path) for mutant in self._sample}
+        tracer = Tracer(f"{self._folder / 'leaf'}{os.sep}", changed)
         tests = {}
         for item, after in _with_next(list(self._items.values())):
             began = time.monotonic()
             with tracer:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-            tests[item.nodeid] = {"seconds": time.monotonic() - began, "ran": tracer.ran()}
+            seconds = time.monotonic() - began
+            tests[item.nodeid] = {"seconds": seconds, "ran": tracer.ran(), "lines": tracer.lines()}
         into.write_text(
             json.dumps({name: test for name, test in tests.items() if name not in self._failed})
         )
@@ -170,14 +174,18 @@ class Trials:
 
 
 class Tracer:
-    """Notes which functions of a folder are called, in all threads that begin meanwhile."""
+    """Notes which functions of a folder are called, and which lines of some of its files run, in
+    all threads that begin meanwhile."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, files: Collection[str]) -> None:
         self._folder = folder
+        self._files = files
         self._called: set[tuple[str, str]] = set()
+        self._lines: set[tuple[str, int]] = set()
 
     def __enter__(self) -> None:
         self._called.clear()
+        self._lines.clear()
         threading.settrace(self._note)
         sys.settrace(self._note)
 
@@ -194,21 +202,40 @@ class Tracer:
             }
         )
 
-    def _note(self, frame: FrameType, _event: str, _argument: object) -> None:
-        if frame.f_code.co_filename.startswith(self._folder):
-            self._called.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+    def lines(self) -> dict[str, list[int]]:
+        """By `agent/loop.py`, the lines that ran."""
+        found: dict[str, list[int]] = {}
+        for path, line in sorted(self._lines.copy()):
+            found.setdefault(path.removeprefix(self._folder), []).append(line)
+        return found
+
+    def _note(self, frame: FrameType, _event: str, _argument: object) -> TraceFunction | None:
+        path = frame.f_code.co_filename
+        if path.startswith(self._folder):
+            self._called.add((path, frame.f_code.co_qualname))
+        return self._note_line if path in self._files else None
+
+    def _note_line(self, frame: FrameType, event: str, _argument: object) -> TraceFunction:
+        if event == "line":
+            self._lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._note_line
 
 
 def chosen(mutant: Mutant, tests: Tests) -> list[str]:
-    """The tests that run the function, the shortest first, for as long as patience lasts; of a
-    constant, those of its file."""
-    file = mutant.path.removeprefix("leaf/") + ":"
-    name = file + mutant.function
+    """The tests that run the lines, the shortest first, for as long as patience lasts; where none
+    is seen to, those that run the function, and of a constant those of its file."""
+    path = mutant.path.removeprefix("leaf/")
+    name = f"{path}:{mutant.function}"
+    lines = set(range(mutant.line, mutant.line + mutant.before.count("\n") + 1))
     found = [
         test
         for test, seen in tests.items()
+        if mutant.function and not lines.isdisjoint(seen["lines"].get(path, ()))
+    ] or [
+        test
+        for test, seen in tests.items()
         if any(
-            ran == name or ran.startswith(f"{name}." if mutant.function else file)
+            ran == name or ran.startswith(f"{name}." if mutant.function else name)
             for ran in seen["ran"]
         )
     ]
