@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import importlib
 import json
 import os
 import signal
@@ -25,7 +26,7 @@ import pytest
 
 from bench._mutants.mutate import Mutant
 
-TRACING = 1_500.0
+ONCE = 1_500.0
 """Seconds that the tests of a part may take when they are run once as they are."""
 PATIENCE = 60.0
 """Seconds of tests that one mutant is tried with, as long as none fails; the shortest tests go
@@ -76,9 +77,17 @@ class Trials:
         self._writes = 0
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Trace the tests once, then try each mutant."""
+        """Trace the tests, load what they have loaded, time them, and try each mutant: in a process
+        that has its modules already."""
         self._items = {item.nodeid: item for item in session.items}
-        tests = self._traced()
+        traced = self._once("trace.json", self._trace)
+        _load(traced["modules"])
+        seconds = self._once("seconds.json", self._time)
+        tests = {
+            name: {**test, "seconds": seconds[name]}
+            for name, test in traced["tests"].items()
+            if name in seconds
+        }
         self._told(f"{len(self._sample)} mutants, {len(tests)} tests")
         for mutant in self._sample:
             outcome = Outcome(mutant, self._tried(mutant, chosen(mutant, tests), tests))
@@ -92,31 +101,39 @@ class Trials:
         if not report.passed:
             self._failed.add(report.nodeid)
 
-    def _traced(self) -> Tests:
-        into = self._folder / "trace.json"
-        self._forked(functools.partial(self._trace_into, into), TRACING)
+    def _once(self, name: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What `work` finds in a fork that runs all tests. Raises SystemExit."""
+        into = self._folder / name
+
+        def run() -> int:
+            into.write_text(json.dumps(work()))
+            return PASSED
+
+        self._forked(run, ONCE)
         if not into.is_file():
-            raise SystemExit(
-                f"The tests cannot run as they "
-                f"are:\n{(self._folder / 'tests.log').read_text()[-2_000:]}"
-            )
-        found: Tests = json.loads(into.read_text())
+            said = (self._folder / "tests.log").read_text()[-2_000:]
+            raise SystemExit(f"The tests cannot run as they are:\n{said}")
+        found: dict[str, Any] = json.loads(into.read_text())
         return found
 
-    def _trace_into(self, into: Path) -> int:
+    def _trace(self) -> dict[str, Any]:
         changed = {str(self._folder / mutant.path) for mutant in self._sample}
         tracer = Tracer(f"{self._folder / 'leaf'}{os.sep}", changed)
         tests = {}
         for item, after in _with_next(list(self._items.values())):
-            began = time.monotonic()
             with tracer:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-            seconds = time.monotonic() - began
-            tests[item.nodeid] = {"seconds": seconds, "ran": tracer.ran(), "lines": tracer.lines()}
-        into.write_text(
-            json.dumps({name: test for name, test in tests.items() if name not in self._failed})
-        )
-        return PASSED
+            tests[item.nodeid] = {"ran": tracer.ran(), "lines": tracer.lines()}
+        return {"tests": tests, "modules": list(sys.modules)}
+
+    def _time(self) -> dict[str, Any]:
+        """Seconds of each test that passes."""
+        seconds = {}
+        for item, after in _with_next(list(self._items.values())):
+            began = time.monotonic()
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            seconds[item.nodeid] = time.monotonic() - began
+        return {name: took for name, took in seconds.items() if name not in self._failed}
 
     def _tried(self, mutant: Mutant, names: Sequence[str], tests: Tests) -> str:
         if not names:
@@ -171,6 +188,14 @@ class Trials:
         self._writes += 1
         path.write_bytes(source)
         os.utime(path, (time.time(), 1_600_000_000 + self._writes))
+
+
+def _load(modules: Sequence[str]) -> None:
+    """Import what tests have imported; what can't be is left to whoever needs it."""
+    for name in modules:
+        if name not in sys.modules and name.partition(".")[0] not in ("tests", "__main__"):
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
 
 
 class Tracer:
