@@ -67,6 +67,21 @@ def recording(tones: Tones, ending: str = "m4a", *, bit_rate: int = 0) -> bytes:
     return out.getvalue()
 
 
+def studio(tones: Tones, ending: str) -> bytes:
+    """The same as MP3 or AAC with 44,100 samples a second and two channels, and nothing but frames:
+    such recordings can be put behind one another."""
+    import av
+
+    container, codec = FORMATS[ending]
+    out = io.BytesIO()
+    bare = {"write_xing": "0", "id3v2_version": "0"} if container == "mp3" else {}
+    with av.open(out, "w", format=container, options=bare) as file:
+        stream = file.add_stream(codec, rate=44_100)
+        stream.layout = "stereo"
+        _fill(file, stream, samples(tones))
+    return out.getvalue()
+
+
 def video(seconds: int, tones: Tones = (), ending: str = "mp4") -> bytes:
     """Moving pictures, with the tones if there are any."""
     import av
@@ -103,7 +118,10 @@ def _fill(file: Any, stream: Any, data: Any) -> None:
 
     context = stream.codec_context
     resampler = av.AudioResampler(
-        format=context.format, layout="mono", rate=RATE, frame_size=context.frame_size or 0
+        format=context.format,
+        layout=context.layout,
+        rate=context.sample_rate,
+        frame_size=context.frame_size or 0,
     )
     for begin in range(0, len(data), RATE * 10):
         frame = av.AudioFrame.from_ndarray(

@@ -213,3 +213,23 @@ def test_pictures_that_came_with_the_question_are_in_the_budget_by_their_file(se
         ("f1", "shown at once", 200),
         ("f2", "metadata only", 0),
     ]
+
+
+def test_what_is_read_twice_is_counted_twice(serve: Serve) -> None:
+    def read(times: int) -> int:
+        call = Turn.call(("read_lines", {"file": "report.pdf"}))
+        server = serve(*[call] * times, Turn.say("Done."))
+        agent = agent_kit.agent_for(ClaudeModel("key", server.url, retries=0))
+        asked = agent_kit.question("What does it say?")
+        files = [FileInChat("f1", "report.pdf", 10_000)]
+
+        def tool(name: str, given: Json, stop: threading.Event, _: Hooks) -> ToolOutput:
+            return agent_kit.run_tool(name, given, stop)
+
+        task = AnswerTask("a1", "claude-sonnet-5-5", [asked], tool, files=files)
+        outcome = agent.answer(task, lambda _: None, InlineSteps(), threading.Event())
+        [budget] = [part["data"] for part in outcome.parts if part["type"] == "data-budget"]
+        return int(budget["files"][0]["read"])
+
+    assert read(1) > 0
+    assert read(3) == 3 * read(1)

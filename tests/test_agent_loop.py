@@ -12,7 +12,7 @@ import pytest
 from leaf.agent.events import place_of, reduce
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn, TokenUsage
 from leaf.agent.models.claude import ClaudeModel
-from leaf.agent.steps import InlineSteps, S
+from leaf.agent.steps import InlineSteps, ModelStep, S, ToolStep
 from leaf.errors import StorageAwayError
 from leaf.provenance.coverage import merge_coverage, unite
 from leaf.settings import RunLimits
@@ -139,6 +139,16 @@ def test_wrong_input_goes_back_to_the_model_as_an_error(given: Json, sentence: s
     assert sentence in results_of(server, 1)[0]["content"]
     assert len(result.kinds("tool-input-error")) == 1
     assert result.text == "Now it is 6."
+
+
+def test_calls_beyond_the_limit_of_an_answer_are_said_not_to_be_run() -> None:
+    result, _ = ask([Turn.call(ADD, ADD), Turn.say("None.")], limits=RunLimits(tool_calls=1))
+    refused = [(part["state"], part["errorText"]) for part in tool_parts(result)]
+    assert refused == [("output-error", "Not run: one answer may make 1 tool calls.")] * 2
+    assert len(result.kinds("tool-output-error")) == 2
+    # what is wrong with an input was said when it came
+    wrong, _ = ask([Turn.call(("add_numbers", {})), Turn.say("Well.")])
+    assert not wrong.kinds("tool-output-error")
 
 
 def test_error_and_fault_of_a_tool_go_back_to_the_model_beside_the_good_results() -> None:
@@ -373,6 +383,22 @@ def test_coverage_of_several_calls_never_counts_a_unit_twice() -> None:
         ("p.pdf", 4, 340),
     ]
     assert unite([(5, 9), (1, 2), (3, 3), (8, 12)]) == [[1, 3], [5, 12]]
+
+
+@pytest.mark.parametrize(
+    ("step", "outcome", "tokens"),
+    [
+        (ToolStep("c1", error="No such file."), "error", 0),
+        (ToolStep("c1", stopped=True), "stopped", 0),
+        (ToolStep("c1", usage=TokenUsage(input=7, output=5)), "ok", 12),
+        (ModelStep(error="Overloaded."), "error", 0),
+        (ModelStep(usage=TokenUsage(input=7, output=5)), "ok", 12),
+    ],
+)
+def test_a_step_says_how_it_ended_and_what_it_took(
+    step: ModelStep | ToolStep, outcome: str, tokens: int
+) -> None:
+    assert (step.outcome, step.tokens) == (outcome, tokens)
 
 
 class KeptSteps:

@@ -4,6 +4,7 @@ them."""
 from __future__ import annotations
 
 import io
+import itertools
 import shutil
 import signal
 import sys
@@ -41,8 +42,8 @@ from leaf.transcription.server import endpoint
 from tests import forked_programs, sounds
 from tests.leaf_kit import opened
 from tests.removal_kit import forget_file
-from tests.sounds import SENTENCES, recording, video, wav
-from tests.transcription_server import Reply, TranscriptionServer
+from tests.sounds import SENTENCES, recording, studio, video, wav
+from tests.transcription_server import Reply, TranscriptionServer, hear
 
 MEETING = [(3.0, 400), (2.0, 0), (4.0, 500), (1.0, 0), (3.0, 600)]
 """Three sentences, at 0-3, 5-9 and 10-13 seconds."""
@@ -163,6 +164,21 @@ def test_pieces_join_without_a_gap_and_keep_their_times(ending: str, tmp_path: P
         at, ended = found["last"], found["ended"]
     assert at == pytest.approx(45.0, abs=0.2)
     assert (loud[0], loud[-1]) == (pytest.approx(31.0, abs=0.1), pytest.approx(32.0, abs=0.1))
+
+
+@pytest.mark.parametrize("ending", ["mp3", "aac"])
+@pytest.mark.parametrize("order", ["ab", "ba", "aba"])
+def test_recordings_put_behind_one_another_are_heard_to_the_end(
+    ending: str, order: str, tmp_path: Path
+) -> None:
+    """One is of a voice recorder, one of a studio: another rate, and two channels."""
+    parts = {"a": recording([(4.0, 400)], ending), "b": studio([(4.0, 500)], ending)}
+    path = written(tmp_path, "x", b"".join(parts[name] for name in order))
+    found = sound_format.pcm(str(path), 0.0, 60.0, str(tmp_path))
+    assert found["last"] == pytest.approx(4.0 * len(order), abs=0.3)
+    said = hear((tmp_path / "piece.pcm").read_bytes())
+    texts = [text for text, _ in itertools.groupby(one["text"].strip() for one in said)]
+    assert texts == [SENTENCES[400 if name == "a" else 500] for name in order]
 
 
 def test_a_piece_ends_where_it_is_quietest(tmp_path: Path) -> None:

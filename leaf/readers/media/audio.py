@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -236,25 +236,21 @@ def _samples(path: Path, first: float, wanted: int) -> tuple[Any, float | None]:
         if first > 0:
             with contextlib.suppress(av.FFmpegError):  # then it is read from the beginning
                 container.seek(int(max(0.0, first + begin - 1.0) * av.time_base), backward=True)
-        resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+        joined = _Joined()
         at: int | None = None
         for packet in container.demux(stream):
             try:
-                frames = [
-                    piece
-                    for frame in packet.decode()
-                    for piece in resampler.resample(_untimed(frame))
-                ]
+                frames = packet.decode()
+                if frames and at is None:
+                    at = round((_time(packet, begin) - first) * RATE)
+                blocks = joined.add(frames, last=packet.dts is None)
             except (av.FFmpegError, ValueError) as e:
                 failed += 1
                 if failed > TRIED_FRAMES and not filled:
                     raise _damaged() from e
                 continue
-            for frame in frames:
-                block = frame.to_ndarray().reshape(-1)
-                if at is None:
-                    at = round((_time(packet, begin) - first) * RATE)
-                offset, at = at, at + len(block)
+            for block in blocks:
+                offset, at = at or 0, (at or 0) + len(block)
                 if at <= 0:
                     continue
                 if offset >= wanted:
@@ -268,10 +264,43 @@ def _samples(path: Path, first: float, wanted: int) -> tuple[Any, float | None]:
     return taken[:filled], None
 
 
-def _untimed(frame: Any) -> Any:
-    """A frame without its time: the resampler refuses one whose time jumps."""
-    frame.pts = None
-    return frame
+class _Joined:
+    """Joins frames before they are resampled: of short ones, such as those of MP3, each call costs
+    several times what decoding takes. Where recordings were put behind one another, what follows
+    may have another rate or more channels."""
+
+    def __init__(self) -> None:
+        self._format: tuple[str, str, int] | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        import av
+
+        self._resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+        self._waiting = av.AudioFifo()
+
+    def add(self, frames: Sequence[Any], *, last: bool) -> list[Any]:
+        """Take frames in; the samples of all that wait, once there are enough of them or with the
+        last frames. Raises av.FFmpegError, ValueError."""
+        blocks = []
+        for frame in frames:
+            found = frame.format.name, frame.layout.name, frame.sample_rate
+            if found != self._format:
+                blocks += self._resampled()
+                self._begin()
+                self._format = found
+            frame.pts = None  # one whose time jumps would be refused
+            self._waiting.write(frame)
+        if last or self._waiting.samples >= RATE:
+            blocks += self._resampled()
+        return blocks
+
+    def _resampled(self) -> list[Any]:
+        if not self._waiting.samples:
+            return []
+        joined = self._waiting.read()
+        joined.pts = None
+        return [frame.to_ndarray().reshape(-1) for frame in self._resampler.resample(joined)]
 
 
 def _time(packet: Any, begin: float) -> float:
