@@ -12,8 +12,10 @@ import pytest
 
 from leaf.agent.attached import estimate_attached, file_tokens
 from leaf.agent.budget import (
+    LISTED,
     FileInChat,
     allowed,
+    as_part,
     at_once,
     content_of,
     decide,
@@ -61,8 +63,16 @@ def test_what_fits_is_shown_at_once_and_the_rest_is_by_name_only() -> None:
 
 def test_calls_of_one_turn_share_what_is_left() -> None:
     assert allowed(100_000, 40_000, 3) == 20_000
+    assert allowed(100_000, 40_000, 1) == allowed(100_000, 40_000, 0) == 60_000
     assert allowed(100_000, 120_000, 3) == 0
     assert allowed(100_000, 100_000, 1) == 0
+
+
+def test_of_many_files_some_are_listed_and_the_others_counted() -> None:
+    files = [FileInChat(f"f{n}", f"{n}.csv", 10) for n in range(LISTED + 7)]
+    part = as_part(100, 0, decide(files, {}, {}, ()))
+    assert (len(part["files"]), part["more"]) == (LISTED, 7)
+    assert as_part(100, 0, decide(files[:LISTED], {}, {}, ()))["more"] == 0
 
 
 def test_each_file_has_a_decision() -> None:

@@ -25,7 +25,7 @@ COMPUTED: dict[type[ast.operator], str] = {
     ast.Div: "*",
     ast.FloorDiv: "*",
 }
-UNSEEN = ("logger", "log", "logging")
+UNSEEN = ("logger", "log", "_log", "logs", "logging")
 """What is only logged is left out: no test has to see it."""
 
 
