@@ -21,7 +21,7 @@ import pyreadstat
 import pytest
 from pyarrow import orc
 
-from leaf.errors import FileError
+from leaf.errors import FileError, UnreadableFileError
 from leaf.readers.base import TableInfo, Where
 from leaf.readers.detect import detect
 from leaf.readers.tabular import columns
@@ -142,6 +142,23 @@ def test_a_view_of_a_hostile_database_is_never_run(tmp_path: Path) -> None:
         )
     connection.close()
     assert [rows for _, rows in load(path, "database")] == [[(1,)]]
+
+
+def test_a_schema_whose_names_are_no_text_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "odd.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE quarters (a)")
+    connection.close()
+    data = path.read_bytes()
+    for old, new in (
+        (b"tablequarters", b"tablequarte\xff\xfe"),
+        (b"CREATE TABLE", b"CREATE TABXX"),
+    ):
+        assert data.count(old) == 1
+        data = data.replace(old, new)
+    path.write_bytes(data)
+    with pytest.raises(UnreadableFileError, match="SQLite database"):
+        reader_of("database").outline(path)
 
 
 def test_tables_of_a_duckdb_file_keep_their_types(tmp_path: Path) -> None:

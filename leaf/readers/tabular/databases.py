@@ -139,7 +139,8 @@ def _sqlite_opened(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.text_factory = lambda data: data.decode("utf-8", "replace")
             yield connection
-    except sqlite3.Error as e:
+    # The second: what SQLite says of a schema holds names of it, which need not be UTF-8.
+    except (sqlite3.Error, UnicodeDecodeError) as e:
         raise damaged("SQLite database") from e
 
 
