@@ -32,6 +32,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from bench._figures import Figure, Report, changed
+from bench._stamps import SECONDS
 from leaf.shapes.parts import Part, ToolPart
 from leaf.shapes.results import Output, TableShown
 from tests import postgres
@@ -46,6 +47,9 @@ CORES = 1.0
 """What part of a core the app may take meanwhile."""
 ENTERING = 10
 """Viewers that open their page at once."""
+ENTERED = SECONDS - 60
+"""Seconds within which all viewers have to be let in: once an answer has ended its page has nothing
+live to watch."""
 SETTLED = 3.0
 """Seconds that are not counted, after the last viewer was let in."""
 WATCHED = 8.0
@@ -339,7 +343,12 @@ async def _watch(
         asyncio.create_task(viewer.watch(url, chat_id, entering))
         for viewer, (url, chat_id) in zip(crowd, watched, strict=True)
     ]
+    deadline = time.monotonic() + ENTERED
     while not all(viewer.let_in for viewer in crowd):
+        if time.monotonic() > deadline:
+            inside = sum(viewer.let_in for viewer in crowd)
+            print(f"{inside} of {len(crowd)} viewers were let in within {ENTERED:.0f} s.")
+            break
         await asyncio.sleep(0.1)
         for task in tasks:
             if task.done():
