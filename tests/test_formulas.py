@@ -3,14 +3,18 @@ word nor the digits prove, and nothing else."""
 
 from __future__ import annotations
 
+import struct
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from xml.sax.saxutils import escape
 from zipfile import ZipFile
 
 import pytest
 
 from leaf.readers.base import TableInfo
+from leaf.readers.tabular import biff
 from leaf.readers.tabular.cells import column_letter
 from leaf.readers.tabular.formulas import MOST, SumFormula, parse
 from leaf.readers.tabular.hidden import Formats
@@ -332,3 +336,21 @@ def test_a_workbook_is_judged_alike_in_both_formats(real_data: Path, tmp_path: P
     )
     assert old == new
     assert any(left for _, left, _ in old)
+
+
+def test_of_formulas_that_very_many_cells_are_said_to_share_some_are_gone_through() -> None:
+    tokens = b"\x25" + struct.pack("<HHHH", 1, 2, 0, 0) + b"\x05"  # B2:B3 * …
+    shared = struct.pack("<HHBBHH", 0, 4_999, 0, 0, 0, len(tokens)) + tokens
+    record = struct.pack("<HH", 0x4BC, len(shared)) + shared
+    calls = 0
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_code.co_name == "_summed"
+
+    sys.setprofile(count)
+    try:
+        assert biff._sheet_sums(record * 50 + struct.pack("<HH", 0x0A, 0), 0) == {}
+    finally:
+        sys.setprofile(None)
+    assert 0 < calls <= MOST

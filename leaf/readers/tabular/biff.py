@@ -142,13 +142,15 @@ def _sheet_sums(data: bytes, at: int) -> Sums:
     """Cells of the records Formula and ShrFmla whose tokens are a sum of their own column; of
     formulas that are shared, those of all cells that share them."""
     sums: Sums = {}
+    sharing = 0
     for kind, begin, size in _records(data, at):
         if kind == 0x06 and size >= 22:
             row, column = struct.unpack_from("<HH", data, begin)
             cells, tokens = [(row, column)], begin + 20
         elif kind == 0x4BC and size >= 10:
             top, bottom, left, right = struct.unpack_from("<HHBB", data, begin)
-            if (bottom - top + 1) * (right - left + 1) > MOST:
+            sharing += max(0, bottom - top + 1) * max(0, right - left + 1)
+            if sharing > MOST:  # a few bytes may say of millions of cells that they share them
                 continue
             cells = [(r, c) for r in range(top, bottom + 1) for c in range(left, right + 1)]
             tokens = begin + 8
