@@ -7,9 +7,10 @@ column or sheet, say nothing of their row and are none of these.
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,16 +51,37 @@ class RowSum:
     skips: bool
 
 
-CELL = re.compile(
-    rb"<(?:\w+:)?c\b[^<>]*?\br=[\"']([A-Z]{1,3})(\d{1,7})[\"'][^<>]*>\s*<(?:\w+:)?f\b[^<>]*>\s*"
-    rb"((?:SUM|SUBTOTAL|(?:_xlfn\.)?AGGREGATE)\([^<()]{2,400}\)|\+?\$?[A-Z]{1,3}\$?\d+(?:\+\$?[A-Z]{1,3}\$?\d+){1,100})\s*</"
+_SUM = (
+    rb"\b[^<>]*>\s*((?:SUM|SUBTOTAL|(?:_xlfn\.)?AGGREGATE)\([^<()]{2,400}\)"
+    rb"|\+?\$?[A-Z]{1,3}\$?\d+(?:\+\$?[A-Z]{1,3}\$?\d+){1,100})\s*</"
 )
-"""The letters, the row and the formula of a cell of an XLSX that may be one."""
+"""The rest of an element of a formula that may be one."""
+_ADDRESS = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\br=[\"']([A-Z]{1,3})(\d{1,7})[\"']")
+_TAG_BYTES = 1_000
+"""Before a formula, where its cell begins."""
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
 _TABLE_COLUMN = re.compile(r"\w*\[[^\[\]@#]+\]")
 _CALL = re.compile(r"(?:_xlfn\.)?(SUM|SUBTOTAL|AGGREGATE)\((.*)\)")
 _ADDS = {"SUBTOTAL": ("9", "109"), "AGGREGATE": ("9",)}
 """What the first argument must be for it to be a sum."""
+
+
+def in_xml(data: bytes, prefix: bytes) -> Iterator[tuple[int, SumFormula]]:
+    """Row and formula of each such cell in a piece of the XML of a sheet, whose elements begin with
+    this prefix: `<` or `<x:`."""
+    for formula in _element(prefix + b"f").finditer(data):
+        near = max(0, formula.start() - _TAG_BYTES)
+        cell = _ADDRESS.match(data, max(near, data.rfind(prefix + b"c ", near, formula.start())))
+        if cell is not None:
+            row, column = int(cell[2]), column_number(cell[1]) - 1
+            if (found := parse(formula[1].decode("utf-8", "replace"), row, column)) is not None:
+                yield row, found
+
+
+@functools.lru_cache(maxsize=8)
+def _element(begin: bytes) -> re.Pattern[bytes]:
+    """A literal beginning is looked for several times as fast as one of any prefix."""
+    return re.compile(re.escape(begin) + _SUM)
 
 
 def parse(text: str, row: int, column: int) -> SumFormula | None:

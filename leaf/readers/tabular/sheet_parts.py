@@ -23,7 +23,7 @@ from leaf.readers.notes import NO_VALUE_TAIL
 from leaf.readers.packed import BROKEN, BROKEN_ZIP
 from leaf.readers.tabular.biff import xlsb_errors, xlsb_parts
 from leaf.readers.tabular.cells import column_number
-from leaf.readers.tabular.formulas import CELL, MOST, Sums, parse
+from leaf.readers.tabular.formulas import MOST, Sums, in_xml
 from leaf.readers.tabular.grid import Merge
 from leaf.readers.tabular.hidden import Formats, Sight, holds, read_formats
 
@@ -197,7 +197,8 @@ class SheetSearch:
         if calculates or holds(done, b't="e"', b'"e'):
             _collect(done, self._errors, self._bare)
         if calculates and len(self._sums) <= MOST:
-            _add_sums(done, self._sums)
+            for row, found in in_xml(done, self._marks):
+                self._sums.setdefault(row, []).append(found)
         self._sight.add(done)
 
 
@@ -230,13 +231,6 @@ def _collect(data: bytes, errors: list[tuple[str, str]], bare: list[str]) -> Non
             errors.append((where, value[1].decode("utf-8", "replace") if value else "error"))
         elif _has_no_result(attributes, content):
             bare.append(where)
-
-
-def _add_sums(data: bytes, sums: Sums) -> None:
-    for letters, row, formula in CELL.findall(data):
-        at, column = int(row), column_number(letters) - 1
-        if (found := parse(formula.decode("utf-8", "replace"), at, column)) is not None:
-            sums.setdefault(at, []).append(found)
 
 
 def _has_no_result(attributes: bytes, content: bytes) -> bool:
