@@ -217,6 +217,27 @@ def test_a_name_is_no_row_of_data_where_the_total_counts_it_in_place_of_its_rows
     assert judged(tmp_path, rows) == ({"total": (7,)}, {"subtotal": (2,)})
 
 
+def test_a_number_beside_a_sum_that_its_rows_do_not_give_is_said(tmp_path: Path) -> None:
+    rows: list[list[Value]] = [["place", "n", "paid"]]
+    rows += [[f"p{n}", n, 10 * n] for n in NUMBERS]
+    info = table(tmp_path, [*rows, ["Total", ("SUM(B2:B11)", sum(NUMBERS)), 1400]])
+    assert dict(info.left_out) == {"total": (12,)}
+    (said,) = [note for note in info.notes if note.kind == "totals-differ"]
+    assert said.cells == "C12"
+    assert "1,400" in said.text
+    assert "1,350" in said.text
+
+
+def test_many_sums_of_many_rows_take_no_longer_than_they_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [*SALES, [None, ("SUM(B2:B11)", sum(NUMBERS))]]
+    monkeypatch.setattr("leaf.readers.tabular.formulas._MOST_ADDED", 10)
+    assert judged(tmp_path, rows) == ({"total": (12,)}, {})
+    monkeypatch.setattr("leaf.readers.tabular.formulas._MOST_ADDED", 9)
+    assert judged(tmp_path, rows) == ({}, {"subtotal": (12,)})
+
+
 def test_sums_of_nothing_prove_nothing(tmp_path: Path) -> None:
     rows: list[list[Value]] = [["product", "sold"], ["a", 0], ["b", 0], ["c", 0]]
     assert judged(tmp_path, [*rows, [None, ("SUM(B2:B4)", 0)]]) == ({}, {})

@@ -18,7 +18,7 @@ from leaf.readers.tabular.cells import column_number
 from leaf.readers.tabular.spans import MOST_BITS, SumSpan
 
 if TYPE_CHECKING:
-    from leaf.readers.tabular.spans import Floats
+    from leaf.readers.tabular.spans import Floats, Ints
 
 MOST = 20_000
 """Of a sheet. One with more is no table that has totals."""
@@ -57,6 +57,8 @@ _SUM = (
 )
 """The rest of an element of a formula that may be one."""
 _ADDRESS = re.compile(rb"<(?:\w+:)?c\b[^<>]*?\br=[\"']([A-Z]{1,3})(\d{1,7})[\"']")
+_MOST_ADDED = 30_000_000
+"""Cells that all sums of a table add up; those of more are not looked at."""
 _TAG_BYTES = 1_000
 """Before a formula, where its cell begins."""
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?")
@@ -168,26 +170,40 @@ def confirmed(
     """
     import numpy as np
 
-    if not sums:
-        return {}
     place = {column: c for c, column in enumerate(columns)}
-    skipped = {(row, one.column) for row, found in sums.items() for one in found if one.skips}
-    numbers, spans = np.nan_to_num(values), {}
+    skipped: dict[int, list[int]] = {}
+    for row, found in sums.items():
+        for one in found:
+            if one.skips:
+                skipped.setdefault(one.column, []).append(row)
+    spans: dict[int, SumSpan] = {}
+    added = 0
     for row, formulas in sums.items():
-        agree, parts = [], set[int]()
+        agree, parts = [], np.arange(0)
         for one in formulas:
             c = place.get(one.column)
-            if c is None or not numbers[row, c]:
+            if c is None or not np.nan_to_num(values[row, c]):
                 continue  # zeros are the sum of nothing as well
-            own = [p for p in one.parts if not (one.skips and (p, one.column) in skipped)]
-            total = numbers[own, c].sum()
-            if np.isclose(values[row, c], total, rtol=1e-9, atol=1e-6):
+            added += len(one.parts)
+            if added > _MOST_ADDED:
+                return {}
+            own = np.asarray(one.parts)
+            if one.skips:
+                own = own[~np.isin(own, skipped[one.column])]
+            if np.isclose(values[row, c], np.nansum(values[own, c]), rtol=1e-9, atol=1e-6):
                 agree.append(c)
-                parts.update(own)
-        if agree and len(parts) > 1:
-            found = tuple(sorted(parts))
-            first, last = min(row, found[0]), max(row, found[-1])
-            spans[row] = SumSpan(
-                row, first, last, found, tuple(agree), (), 0, MOST_BITS, near=True, whole=False
-            )
+                parts = max(parts, own, key=len)
+        if len(parts) > 1:
+            spans[row] = _span(row, np.sort(parts), agree)
     return spans
+
+
+def _span(row: int, parts: Ints, agree: Sequence[int]) -> SumSpan:
+    first, last = int(parts[0]), int(parts[-1])
+    whole = last - first == len(parts) - 1
+    rows = range(first, last + 1) if whole else tuple(map(int, parts))
+    return SumSpan(
+        *(row, min(row, first), max(row, last), rows, tuple(agree), (), 0, MOST_BITS),
+        near=True,
+        whole=False,
+    )

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from leaf.readers.tabular.labels import Label, is_ordinary, is_rate, is_said
 from leaf.readers.tabular.overlaps import overlapping
-from leaf.readers.tabular.spans import SumSpan, TableNumbers
+from leaf.readers.tabular.spans import Level, SumSpan, TableNumbers
 from leaf.readers.tabular.summaries import summaries
 from leaf.readers.tabular.sums import SEARCHED, Sign, SumSearch
 from leaf.readers.tabular.tiles import Tiling, tiling
@@ -92,7 +92,7 @@ def find(
     search = SumSearch(numbers, sums, linked, n <= SEARCHED)
     search.run(rows)
     search.rest(rows)
-    search.found |= formulas or {}
+    search.found |= {row: _against(numbers, span) for row, span in (formulas or {}).items()}
     tiles = _tiled(search, sums, rows)
     _judge(search, sums, rows, marks, doubts, tiles)
     for row in overlapping(numbers, rows, {*marks, *doubts}, is_rest):
@@ -181,7 +181,8 @@ def _judge(
             + 4 * (row in within)
         )
         score += 5 * (sign.label is not None and bool(sign.label.name) and search.linked(row, span))
-        if score >= PROOF and not _contradicted(sign, span, together.get(row, span.bits)):
+        told = sign.formula or not _contradicted(sign, span, together.get(row, span.bits))
+        if score >= PROOF and told:
             proven[row] = span
     if _mostly_lines(signs, proven):
         proven = {}
@@ -191,8 +192,9 @@ def _judge(
     if tiles and _is_plain(signs, tiles.whole) and tiles.whole in proven:
         # The total is right for their parts alone: without them it would be twice as much.
         proven |= {row: search.found[row] for row in tiles.spans}
+    everything = set(map(int, rows))
     for row in [row for row in proven if row in signs and signs[row].formula]:
-        proven |= _counted_instead(search, row, {*proven, *map(int, rows)})
+        proven |= _counted_instead(search, row, everything)
     data = [int(r) for r in rows if int(r) not in proven]
     if not data:
         proven, data = {}, [int(r) for r in rows]
@@ -202,6 +204,16 @@ def _judge(
         kind = _kind(row, label, (data[0], data[-1]), {r: extents[r] for r in proven})
         marks[row] = ProvenRow(kind, *extents[row], span.off)
     doubts |= _doubted(search, signs, marks, rows)
+
+
+def _against(numbers: TableNumbers, span: SumSpan) -> SumSpan:
+    """A sum by its formulas, with the columns that have none and say another number."""
+    import numpy as np
+
+    rows = np.array([*span.parts, span.row])
+    level = Level(numbers, rows, np.zeros(len(numbers.values), dtype=bool))
+    whole = level.span(len(rows) - 1, 0, len(rows) - 1)
+    return replace(span, off=whole.off) if whole else span
 
 
 def _counted_instead(search: SumSearch, total: int, rows: set[int]) -> dict[int, SumSpan]:
@@ -220,7 +232,7 @@ def _counted_instead(search: SumSearch, total: int, rows: set[int]) -> dict[int,
                 return {}
             sums[part] = span
             left.extend(span.parts)
-    return sums if seen >= rows else {}
+    return sums if len(seen) >= len(rows) and seen >= rows else {}
 
 
 def _is_plain(signs: Mapping[int, Sign], row: int) -> bool:
