@@ -20,6 +20,7 @@ from leaf.readers.tabular.formulas import MOST, SumFormula, parse
 from leaf.readers.tabular.hidden import Formats
 from leaf.readers.tabular.sheet_parts import SheetSearch
 from leaf.readers.tabular.sheets import SheetsReader
+from tests.workbooks_kit import ods
 
 Value = str | float | tuple[str, float] | None
 """A cell: its value, or a formula and the value that it was saved with."""
@@ -311,22 +312,10 @@ def test_sums_of_an_ods_are_known_by_their_formulas(tmp_path: Path) -> None:
         f'<table:table-cell office:value-type="string"><text:p>{name}</text:p></table:table-cell>'
         for name in ("product", "sold")
     )
-    spaces = " ".join(
-        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for name in ("office", "table", "text")
-    )
     for formula in ("SUM([.B2:.B11])", "SUBTOTAL(9;[.B2:.B11])", "SUM([.B2:.B6];[.B7:.B11])"):
         rows = "".join(row(f"p{n}", n) for n in NUMBERS) + row("", sum(NUMBERS), formula)
-        with ZipFile(tmp_path / "a.ods", "w") as archive:
-            archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-            archive.writestr("META-INF/manifest.xml", "<manifest/>")
-            archive.writestr(
-                "content.xml",
-                f"<office:document-content {spaces}><office:body><office:spreadsheet>"
-                f'<table:table table:name="S"><table:table-row>{names}</table:table-row>{rows}'
-                "</table:table></office:spreadsheet></office:body></office:document-content>",
-            )
-        (info,) = SheetsReader().tables(tmp_path / "a.ods", tmp_path)
+        path = ods(tmp_path / "a.ods", f"<table:table-row>{names}</table:table-row>{rows}")
+        (info,) = SheetsReader().tables(path, tmp_path)
         assert (dict(info.left_out), dict(info.doubtful)) == ({"total": (12,)}, {})
 
 

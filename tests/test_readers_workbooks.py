@@ -12,6 +12,7 @@ from leaf.errors import EncryptedFileError, UnreadableFileError
 from leaf.readers.detect import detect
 from leaf.readers.tabular.sheets import SheetsReader
 from leaf.readers.worker import inspect, tables
+from tests.workbooks_kit import ods
 
 WORKBOOK = """<?xml version="1.0"?>
 <?mso-application progid="Excel.Sheet"?>
@@ -109,21 +110,12 @@ def test_what_an_ods_hides_and_how_it_shows_numbers_is_said(tmp_path: Path) -> N
         f'<table:table-row table:visibility="filter">{cells(money("EUR"), share, money("EUR"))}</table:table-row>',
         f'<table:table-row table:visibility="collapse" table:number-rows-repeated="1000000">{empty}</table:table-row>',
     ]
-    spaces = " ".join(
-        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-        for name in ("office", "table", "text")
+    columns = (
+        '<table:table-column table:number-columns-repeated="2"/>'
+        '<table:table-column table:visibility="collapse" table:number-columns-repeated="99"/>'
     )
-    with ZipFile(tmp_path / "a.ods", "w") as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        archive.writestr("META-INF/manifest.xml", "<manifest/>")
-        archive.writestr(
-            "content.xml",
-            f"<office:document-content {spaces}><office:body><office:spreadsheet>"
-            '<table:table table:name="S"><table:table-column table:number-columns-repeated="2"/>'
-            '<table:table-column table:visibility="collapse" table:number-columns-repeated="99"/>'
-            f"{''.join(rows)}</table:table></office:spreadsheet></office:body></office:document-content>",
-        )
-    (info,) = SheetsReader().tables(tmp_path / "a.ods", tmp_path)
+    path = ods(tmp_path / "a.ods", columns + "".join(rows))
+    (info,) = SheetsReader().tables(path, tmp_path)
     assert info.rows == 4
     kinds = (
         "hidden-rows",
