@@ -14,6 +14,9 @@ from leaf.ui.server import (
     shared_link_routes,
     upload_routes,
 )
+from leaf.ui.standing import look_for_no_components
+
+look_for_no_components()
 
 app = st.App(
     SHELL,

@@ -38,7 +38,10 @@ LIBRARIES = (
     *("pandas", "pyarrow.parquet", "duckdb", "altair", "psycopg", "sqlalchemy"),
     *("anthropic", "anthropic.types", "httpx2", "dbos", "uvicorn", "starlette.applications"),
     *("pydantic", "pydantic_settings", "sandlock", "orjson"),
+    *("dbos._sys_db_sqlite", "sqlalchemy.dialects.sqlite"),
     *("leaf.cli.main", "leaf.wiring", "leaf.ui.server", "leaf.ui.sidebar", "leaf.ui.turns"),
+    *("leaf.app", "leaf.runs.execute", "leaf.runs.titles", "leaf.keeping.tidying"),
+    *("leaf.settings.sources", "leaf.store.duckdb"),
 )
 """What the programs load anyway, sooner or later."""
 ANEW = "TESTS_START_ANEW"

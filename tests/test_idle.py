@@ -244,6 +244,33 @@ def test_the_theme_is_read_once_and_is_the_same(monkeypatch: pytest.MonkeyPatch)
     assert sorted(sections) == ["theme", "theme.dark.sidebar", "theme.light"]
 
 
+def test_packages_are_not_gone_through_for_components_that_nobody_uses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where this fails, read `leaf/ui/standing.py` anew."""
+    from streamlit.components.v2 import manifest_scanner
+    from streamlit.components.v2.component_manager import BidiComponentManager
+
+    from leaf.ui.standing import look_for_no_components
+
+    scan = manifest_scanner.scan_component_manifests
+    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", scan)  # as it was, at the end
+    assert scan() == [], "a package of Leaf's brings components: does a page draw them?"
+    gone_through = list[str]()
+
+    def noted(dist: object) -> bool:
+        gone_through.append(str(dist))
+        return False
+
+    monkeypatch.setattr(manifest_scanner, "_is_likely_streamlit_component_package", noted)
+    BidiComponentManager().discover_and_register_components()
+    assert gone_through
+    gone_through.clear()
+    look_for_no_components()
+    BidiComponentManager().discover_and_register_components()
+    assert gone_through == []
+
+
 def test_streamlit_still_has_what_requests_beside_the_page_are_judged_by() -> None:
     """Where one of these is gone, read `leaf/ui/admitted.py`, `cookies.py` and `receiving.py`
     anew."""

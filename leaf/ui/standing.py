@@ -1,11 +1,11 @@
-"""What stays as it is while a process serves, and is otherwise gone through again and again: the
-theme, by Streamlit for each run of a script, and what the start has loaded, by the garbage
-collector."""
+"""What stays as it is, and is otherwise gone through all the same: the theme, by Streamlit for each
+run of a script, what the start has loaded, by the garbage collector, and what is installed, by each
+start."""
 
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from streamlit.proto.NewSession_pb2 import CustomThemeConfig
@@ -31,6 +31,18 @@ def keep_theme() -> None:
 
     populate_once.plain = read  # type: ignore[attr-defined]
     app_session._populate_theme_msg = populate_once  # noqa: SLF001
+
+
+def look_for_no_components() -> None:
+    """Before it serves, Streamlit reads what every installed package says of itself, for components
+    of others. Leaf has its own alone. tests/test_idle.py names what is not public here."""
+    from streamlit.components.v2 import manifest_scanner
+
+    manifest_scanner.scan_component_manifests = _nothing_found
+
+
+def _nothing_found(max_workers: int | None = None) -> list[Any]:  # noqa: ARG001 - as Streamlit asks
+    return []
 
 
 def leave_loaded_alone() -> None:
