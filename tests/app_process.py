@@ -43,6 +43,7 @@ class App:
         script: str = "app.py",
         token: bool = False,
         base: str = "",
+        port: int = 0,
         **variables: str,
     ) -> None:
         self.home = home
@@ -53,7 +54,7 @@ class App:
         """Further environment variables. Browsers come without the token that Leaf prints, unless
         `token` asks for it; scripted models are asked for no titles."""
         self.variables |= variables
-        self.port = free_port()
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}{base}"
         self._base = base
         self._command = list(command) or [python, "-m", "streamlit", "run", script]
@@ -115,11 +116,16 @@ class App:
 def free_port() -> int:
     """One that stays free until the app has it: below those that the system hands out, and seldom
     drawn by another worker too."""
-    while True:
-        port = random.randrange(10_000, 30_000)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
+    return next(filter(is_free, iter(lambda: random.randrange(10_000, 30_000), 0)))
+
+
+def is_free(port: int) -> bool:
+    """Whether a server can listen there."""
+    with socket.socket() as probe, contextlib.suppress(OSError):
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
+        return True
+    return False
 
 
 def _wait_until_healthy(url: str, process: subprocess.Popen[bytes]) -> None:

@@ -8,12 +8,19 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
-from tests.app_process import App
+from tests.app_process import App, free_port, is_free
 from tests.messages_server import Failure, Json, MessagesServer, Turn
 
 CHROMIUM_FLAGS = [
@@ -29,6 +36,8 @@ CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 """Of one engine; the first draws no window around the page, which takes a third less of a core."""
 PATIENCE = 60_000
 """Milliseconds to wait for something to appear on a busy machine; nothing is measured by it."""
+
+VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 
 expect.set_options(timeout=PATIENCE)
 
@@ -124,12 +133,9 @@ def model_server() -> Iterator[MessagesServer]:
         yield server
 
 
-@pytest.fixture(scope="session")
-def app(model_server: MessagesServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
-    """One running app for the journeys that leave each other alone."""
-    running = App(tmp_path_factory.mktemp("home"), model_server.url).start()
-    yield running
-    running.stop()
+_ports: list[int] = []
+"""Where apps of this process have been, for those to come: what Chromium has fetched from an address
+it need not fetch and compile again."""
 
 
 @contextmanager
@@ -139,7 +145,8 @@ def _starting(folder: Path) -> Iterator[Callable[..., App]]:
     started: list[App] = []
 
     def start(home: Path | None = None, model_url: str = "", **options: Any) -> App:
-        started.append(App(home or folder / "home", model_url, **options).start())
+        port = next((_ports.pop(i) for i, one in enumerate(_ports) if is_free(one)), free_port())
+        started.append(App(home or folder / "home", model_url, port=port, **options).start())
         return started[-1]
 
     try:
@@ -147,6 +154,14 @@ def _starting(folder: Path) -> Iterator[Callable[..., App]]:
     finally:
         for running in started:
             running.stop()
+            _ports.insert(0, running.port)
+
+
+@pytest.fixture(scope="session")
+def app(model_server: MessagesServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """One running app for the journeys that leave each other alone."""
+    with _starting(tmp_path_factory.mktemp("session")) as start:
+        yield start(model_url=model_server.url)
 
 
 @pytest.fixture
@@ -194,16 +209,54 @@ def close_what_is_left(browser: Browser) -> Iterator[None]:
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    opened = browser.new_context(viewport={"width": 1280, "height": 900})
+def own_context(browser: Browser) -> Iterator[BrowserContext]:
+    """For a test that leaves behind in it what cannot be taken away: scripts, listeners."""
+    opened = browser.new_context(viewport=VIEWPORT)
     opened.set_default_timeout(PATIENCE)
     yield opened
     opened.close()
 
 
+@pytest.fixture(scope="session")
+def kept_context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(viewport=VIEWPORT)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def context(kept_context: BrowserContext) -> Iterator[BrowserContext]:
+    """A browser that nobody has used, but for the page's program, which it fetched for an earlier
+    test: that and compiling it is a quarter of what opening a page takes."""
+    kept_context.set_default_timeout(PATIENCE)
+    yield kept_context
+    for page in kept_context.pages:
+        page.close()
+    kept_context.set_storage_state({})
+    kept_context.clear_permissions()
+    kept_context.unroute_all()
+
+
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+class OpenPage(Protocol):
+    """Opens a page of a size, in pixels, and a look."""
+
+    def __call__(self, width: int, height: int = 900, scheme: str = "light") -> Page: ...
+
+
+@pytest.fixture
+def open_page(context: BrowserContext) -> OpenPage:
+    def opened(width: int, height: int = 900, scheme: str = "light") -> Page:
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        return page
+
+    return opened
 
 
 @pytest.fixture

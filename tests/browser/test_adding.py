@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
 from tests.app_process import App
+from tests.browser.conftest import OpenPage
 from tests.browser.test_journeys import file_field
 
 COUNT = 300
@@ -29,13 +30,11 @@ def many(tmp_path: Path) -> list[Path]:
 
 
 def test_files_are_added_while_the_page_stays_usable(
-    new_app: Callable[..., App], browser: Browser, many: list[Path], tmp_path: Path
+    new_app: Callable[..., App], open_page: OpenPage, many: list[Path], tmp_path: Path
 ) -> None:
     app = new_app()
     shots = Path(os.environ.get("LEAF_SHOTS", str(tmp_path)))
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(60_000)
-    page = context.new_page()
+    page = open_page(1280)
     page.goto(f"{app.url}/files")
     file_field(page).set_input_files(many)
     line = page.locator(".leaf-job-line")
@@ -56,4 +55,3 @@ def test_files_are_added_while_the_page_stays_usable(
     expect(damaged).to_contain_text("cannot be read")
     page.set_viewport_size({"width": 420, "height": 900})
     page.screenshot(path=str(shots / "added-narrow-dark.png"))
-    context.close()

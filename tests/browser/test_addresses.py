@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import ask, finished
 from tests.browser.test_python import shot
 from tests.live_kit import wait_until
@@ -24,11 +24,9 @@ def back(page: Page, to: str) -> None:
 
 @pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_back_leads_through_the_views_and_links_to_what_they_name(
-    app: App, browser: Browser, scheme: str, width: int, height: int
+    app: App, open_page: OpenPage, scheme: str, width: int, height: int
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
     page.goto(app.url)
     for number, words in enumerate(("Apples please", "Something long", "Cherries please"), 1):
         ask(page, words)
@@ -69,4 +67,3 @@ def test_back_leads_through_the_views_and_links_to_what_they_name(
     expect(question).to_be_visible()
     wait_until(lambda: 0 <= (question.bounding_box() or {"y": -1})["y"] <= 90)
     shot(page, f"address-message-{scheme}-{width}")
-    context.close()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bench._pdfs import column, pdf
 from leaf.readers.locate.pdf_marks import YELLOW
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import add_by_composer, ask, finished
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -77,11 +77,15 @@ def marked_share(picture: Locator) -> float:
 
 @pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
-    app: App, browser: Browser, report: Path, scheme: str, width: int, height: int, tmp_path: Path
+    app: App,
+    open_page: OpenPage,
+    report: Path,
+    scheme: str,
+    width: int,
+    height: int,
+    tmp_path: Path,
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
     page.goto(app.url)
     add_by_composer(page, report)
     ask(page, "How did the north do?")
@@ -120,4 +124,3 @@ def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
     page.goto(f"{address}{mark}")
     expect(picture).to_be_visible()
     expect(page).to_have_url(address)
-    context.close()

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.app_process import App
+from tests.browser.conftest import OpenPage
 from tests.browser.test_journeys import add_by_composer
 from tests.messages_server import Failure, Json, MessagesServer, Turn
 
@@ -130,11 +131,9 @@ def test_a_document_grows_beside_the_chat_and_is_edited_and_restored(
 
 
 def test_on_a_phone_it_grows_in_the_chat_and_covers_nothing(
-    context: BrowserContext, new_app: Callable[..., App], server: MessagesServer, tmp_path: Path
+    open_page: OpenPage, new_app: Callable[..., App], server: MessagesServer, tmp_path: Path
 ) -> None:
-    page = context.new_page()
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.emulate_media(color_scheme="dark")
+    page = open_page(390, 844, "dark")
     begin(page, new_app(model_url=server.url), tmp_path)
     growing = page.locator('[class*="st-key-writing-"]').first
     expect(growing).to_contain_text("Topic 3 was discussed")

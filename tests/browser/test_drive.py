@@ -75,14 +75,15 @@ def connect(page: Page, name: str = "Connect Google Drive") -> None:
 
 
 def test_connect_browse_search_and_look_into_a_file(
-    drive_app: App, context: BrowserContext, page: Page
+    drive_app: App, own_context: BrowserContext
 ) -> None:
     asked_for: list[str] = []
-    context.on("request", lambda request: asked_for.append(request.url))
+    page = own_context.new_page()
+    own_context.on("request", lambda request: asked_for.append(request.url))
     page.goto(f"{drive_app.url}/drive")
     expect(page.get_by_text("cannot change, share or delete")).to_be_visible()
     connect(page)
-    assert len(context.pages) == 1
+    assert len(own_context.pages) == 1
     expect(button(page, re.compile("odd .*evil"))).to_be_visible()
     button(page, "Reports 2026").click()
     expect(button(page, "sales.csv")).to_be_visible()

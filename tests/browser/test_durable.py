@@ -32,9 +32,9 @@ new MutationObserver(() => requestAnimationFrame(() => {
 
 
 @pytest.fixture
-def page(context: BrowserContext) -> Page:
-    context.add_init_script(WATCH_FOR_DOUBLES)
-    return context.new_page()
+def context(own_context: BrowserContext) -> BrowserContext:
+    own_context.add_init_script(WATCH_FOR_DOUBLES)
+    return own_context
 
 
 def stop_button(page: Page) -> Locator:

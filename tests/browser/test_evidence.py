@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import add_by_composer, ask, finished
 from tests.browser.test_python import shot
 from tests.live_kit import wait_until
@@ -53,7 +53,7 @@ def link(section: str) -> str:
 )
 def test_the_line_opens_its_details_and_the_steps_stand_in_one(
     module_app: Callable[..., App],
-    browser: Browser,
+    open_page: OpenPage,
     tmp_path: Path,
     scheme: str,
     width: int,
@@ -61,9 +61,7 @@ def test_the_line_opens_its_details_and_the_steps_stand_in_one(
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
     with MessagesServer(steps_then_text) as server:
         page.goto(module_app(tmp_path / "home", server.url).url)
         add_by_composer(page, sales)
@@ -114,4 +112,3 @@ def test_the_line_opens_its_details_and_the_steps_stand_in_one(
         wait_until(
             lambda: page.evaluate("document.querySelectorAll('.leaf-live-body > *').length") == 0
         )
-    context.close()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from playwright.sync_api import Browser, Download, Locator, Page, expect
+from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import PATIENCE, App, OpenPage
 from tests.browser.test_journeys import add_by_composer, ask, finished, open_steps
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -114,15 +114,12 @@ def test_what_cannot_be_downloaded_is_said_beside_the_page(
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_result_chart_and_chat_are_taken_along(
-    app: App, browser: Browser, tmp_path: Path, scheme: str, width: int, height: int
+    app: App, open_page: OpenPage, tmp_path: Path, scheme: str, width: int, height: int
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
-    )
-    context.set_default_timeout(4 * PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
+    page.set_default_timeout(4 * PATIENCE)
     page.goto(app.url)
     add_by_composer(page, sales)
     ask(page, "How many orders?")
@@ -183,4 +180,3 @@ def test_result_chart_and_chat_are_taken_along(
         assert {"README.md", "chat.ipynb", "manifest.json", "queries/01.sql"} <= set(
             archive.namelist()
         )
-    context.close()

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import PATIENCE, App, OpenPage
 from tests.browser.test_edits import shot
 from tests.browser.test_journeys import add_by_composer, ask, composer, finished
 from tests.messages_server import Json, MessagesServer, Turn
@@ -49,20 +49,16 @@ def running(module_app: Callable[..., App]) -> Iterator[App]:
 
 
 @pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}-{size[1]}")
-def shown(request: pytest.FixtureRequest, browser: Browser, running: App) -> Iterator[Page]:
+def shown(request: pytest.FixtureRequest, open_page: OpenPage, running: App) -> Iterator[Page]:
     """A page of a size and a look, which says no error in its console."""
     scheme, width, height = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
+    page.emulate_media(reduced_motion="reduce")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
     page.goto(running.url)
     yield page
-    context.close()
     assert errors == []
 
 

@@ -84,6 +84,11 @@ def app(module_app: Callable[..., App]) -> Iterator[App]:
 
 
 @pytest.fixture
+def context(own_context: BrowserContext) -> BrowserContext:
+    return own_context  # to be watched
+
+
+@pytest.fixture
 def asked(app: App, page: Page, tmp_path: Path) -> Page:
     """A chat whose file, chart, document and answer are hostile."""
     path = tmp_path / FILE

@@ -203,10 +203,11 @@ def test_without_a_model_sample_data_leads_to_an_answer_with_sources(
 
 
 def test_no_request_leaves_loopback_while_hostile_text_is_drawn(
-    app: App, context: BrowserContext, page: Page, tmp_path: Path
+    app: App, own_context: BrowserContext, tmp_path: Path
 ) -> None:
     asked_for: list[str] = []
-    context.on("request", lambda request: asked_for.append(request.url))
+    page = own_context.new_page()
+    own_context.on("request", lambda request: asked_for.append(request.url))
     hostile = tmp_path / "![x](https:__evil.example_name.png).md"
     hostile.write_text(
         "![a](https://evil.example/file.png)\n\n<img src='https://evil.example/img.png'>\n\n[d](data:text/html,x)\n"

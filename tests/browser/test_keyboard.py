@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bench.page import quiet
 from bench.visits import SPEC, SQL
-from tests.browser.conftest import PATIENCE, App, MessagesServer
+from tests.browser.conftest import App, MessagesServer, OpenPage
 from tests.browser.test_journeys import composer, finished
 from tests.browser.test_python import shot
 from tests.messages_server import Turn
@@ -66,15 +66,13 @@ def reach(page: Page, target: Locator, key: str = "Tab") -> None:
 )
 def test_from_a_file_to_a_board_by_keyboard_alone(
     new_app: Callable[..., App],
-    browser: Browser,
+    open_page: OpenPage,
     sales: Path,
     scheme: str,
     width: int,
     height: int,
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
@@ -100,7 +98,6 @@ def test_from_a_file_to_a_board_by_keyboard_alone(
         shot(page, f"keyboard-board-{scheme}-{width}")
         _go(page, "Settings")
     assert errors == []
-    context.close()
 
 
 def _add(page: Page, path: Path) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, WebSocketRoute, expect
+from playwright.sync_api import BrowserContext, Locator, Page, WebSocketRoute, expect
 from websockets import InvalidStatus, Subprotocol
 from websockets.sync.client import connect
 
-from tests.browser.conftest import App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import add_by_composer, ask, finished
 from tests.browser.test_python import shot
 from tests.messages_server import Json, MessagesServer, Turn
@@ -351,10 +351,9 @@ def test_a_chart_does_not_carry_the_next_question_out_of_sight(
     ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
 )
 def test_it_has_the_look_of_the_page(
-    running: App, browser: Browser, scheme: str, width: int
+    running: App, open_page: OpenPage, scheme: str, width: int
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
+    page = open_page(width, scheme=scheme)
     page.goto(running.url)
     ask(page, "Tell me some, in colour")
     expect(growing(page).get_by_text("Paragraph 1 says")).to_be_visible()
@@ -380,4 +379,3 @@ def test_it_has_the_look_of_the_page(
     assert answer(page).locator("h2").first.evaluate(look) == heading
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     shot(page, f"live-{scheme}-{width}-whole")
-    context.close()

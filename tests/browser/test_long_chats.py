@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from bench._long_chat import fill
 from bench.page import quiet
-from tests.browser.conftest import App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_python import shot
 from tests.live_kit import wait_until
 
@@ -31,13 +31,9 @@ def questions(page: Page) -> list[str]:
     return [text.partition("N")[2][:4] for text in texts if "Question N" in text]
 
 
-def opened(running: App, browser: Browser, scheme: str, width: int) -> Page:
+def opened(running: App, open_page: OpenPage, scheme: str, width: int) -> Page:
     """The long chat, in a browser of its own."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme=scheme,
-    )
-    page = context.new_page()
+    page = open_page(width, scheme=scheme)
     page.goto(running.url)
     if width < 500:
         page.get_by_test_id("stExpandSidebarButton").click()
@@ -53,9 +49,9 @@ def opened(running: App, browser: Browser, scheme: str, width: int) -> Page:
     ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
 )
 def test_earlier_messages_come_above_what_is_read_and_leave_it_in_its_place(
-    running: App, browser: Browser, scheme: str, width: int
+    running: App, open_page: OpenPage, scheme: str, width: int
 ) -> None:
-    page = opened(running, browser, scheme, width)
+    page = opened(running, open_page, scheme, width)
     drawn = questions(page)
     assert drawn[-1] == "0059"
     assert len(drawn) < 20
@@ -75,7 +71,6 @@ def test_earlier_messages_come_above_what_is_read_and_leave_it_in_its_place(
     shot(page, f"earlier-{scheme}-{width}")
     assert len(questions(page)) > len(drawn)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.context.close()
 
 
 WATCH = """text => {
@@ -94,9 +89,9 @@ WATCH = """text => {
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_a_question_stands_there_at_once_and_until_it_is_drawn(
-    running: App, browser: Browser, scheme: str, width: int
+    running: App, open_page: OpenPage, scheme: str, width: int
 ) -> None:
-    page = opened(running, browser, scheme, width)
+    page = opened(running, open_page, scheme, width)
     box = page.get_by_test_id("stChatInputTextArea")
     question = f"What of {width}?"
     box.fill(question)
@@ -115,13 +110,12 @@ def test_a_question_stands_there_at_once_and_until_it_is_drawn(
     shot(page, f"echo-{scheme}-{width}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     expect(page.locator(".leaf-echo")).to_be_hidden()  # nobody asked that
-    page.context.close()
 
 
 def test_a_question_on_a_slow_line_stays_until_the_server_has_begun(
-    running: App, browser: Browser
+    running: App, open_page: OpenPage
 ) -> None:
-    page = opened(running, browser, "light", 1280)
+    page = opened(running, open_page, "light", 1280)
     box, echo = page.get_by_test_id("stChatInputTextArea"), page.locator(".leaf-echo")
     expect(box).to_have_value("")
     page.evaluate("window.dispatchEvent(new CustomEvent('leaf-sent', {detail: 'On its way'}))")
@@ -129,4 +123,3 @@ def test_a_question_on_a_slow_line_stays_until_the_server_has_begun(
     expect(echo).to_contain_text("On its way")
     expect(echo).to_be_visible()
     expect(echo).to_be_hidden()  # a line that is gone has its own sentence
-    page.context.close()

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from bench._long_chat import fill
 from bench.page import quiet
 from bench.visits import SHIFTED, SPEC, SQL
-from tests.browser.conftest import App, MessagesServer
+from tests.browser.conftest import App, MessagesServer, OpenPage
 from tests.browser.test_addresses import back, here
 from tests.browser.test_journeys import add_by_composer, ask, finished
 from tests.browser.test_long_chats import TITLE, opened
@@ -70,9 +70,9 @@ def visit_files(page: Page) -> None:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_back_forward_and_a_reload_lead_to_the_place_that_was_read(
-    running: App, browser: Browser, scheme: str, width: int
+    running: App, open_page: OpenPage, scheme: str, width: int
 ) -> None:
-    page = opened(running, browser, scheme, width)
+    page = opened(running, open_page, scheme, width)
     chat = here(page)
     bubble = read(page, "0056")
     place = y_of(bubble)
@@ -85,13 +85,12 @@ def test_back_forward_and_a_reload_lead_to_the_place_that_was_read(
     stays_at(bubble, place)
     page.reload()
     stays_at(bubble, place)
-    page.context.close()
 
 
 def test_the_same_chat_opened_again_is_read_on_and_its_end_is_not_left(
-    running: App, browser: Browser
+    running: App, open_page: OpenPage
 ) -> None:
-    page = opened(running, browser, "light", 1280)
+    page = opened(running, open_page, "light", 1280)
     chats = page.locator(".st-key-chats")
     bubble = read(page, "0057")
     place = y_of(bubble)
@@ -109,13 +108,12 @@ def test_the_same_chat_opened_again_is_read_on_and_its_end_is_not_left(
     quiet(page)
     expect(end).to_be_hidden()
     assert y_of(bubble) < -100
-    page.context.close()
 
 
 def test_a_link_to_a_message_and_a_new_answer_win_over_the_place_that_was_read(
-    running: App, browser: Browser
+    running: App, open_page: OpenPage
 ) -> None:
-    page = opened(running, browser, "light", 1280)
+    page = opened(running, open_page, "light", 1280)
     chat = here(page)
     read(page, "0056")
     aim = page.locator("[class*=st-key-question-]", has_text="Question N0058")
@@ -136,14 +134,13 @@ def test_a_link_to_a_message_and_a_new_answer_win_over_the_place_that_was_read(
     page.bring_to_front()
     page.go_back()
     expect(page.get_by_text("You asked: Anything new?")).to_be_in_viewport()
-    page.context.close()
 
 
 @pytest.mark.parametrize("script", ["scrollIntoView({ block: 'center' })", "focus()"])
 def test_what_scrolls_without_wheel_finger_or_key_is_the_readers_own(
-    running: App, browser: Browser, script: str
+    running: App, open_page: OpenPage, script: str
 ) -> None:
-    page = opened(running, browser, "light", 1280)
+    page = opened(running, open_page, "light", 1280)
     page.wait_for_timeout(500)
     bubble = page.locator('[class*="st-key-bubble-"]', has_text="Question N0057")
     bubble.evaluate(f"one => {{ one.tabIndex = -1; one.{script} }}")
@@ -152,7 +149,6 @@ def test_what_scrolls_without_wheel_finger_or_key_is_the_readers_own(
     page.wait_for_timeout(500)
     assert y_of(bubble) == where
     expect(page.get_by_role("button", name="To the end of the chat")).to_be_visible()
-    page.context.close()
 
 
 TURNS = [

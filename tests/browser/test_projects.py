@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.app_process import App
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import PATIENCE, OpenPage
 from tests.browser.test_board import button, shots
 from tests.browser.test_edits import shot
 from tests.browser.test_journeys import ask, composer, finished
@@ -74,14 +74,12 @@ def choose(page: Page, dialog: Locator, name: str) -> None:
 def test_a_project_from_its_making_to_its_end(
     new_app: Callable[..., App],
     model_server: MessagesServer,
-    browser: Browser,
+    open_page: OpenPage,
     sales: Path,
     size: tuple[int, int],
 ) -> None:
     app = new_app(model_url=model_server.url)
-    context = browser.new_context(viewport={"width": size[0], "height": size[1]})
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(*size)
     page.goto(f"{app.url}/files")
     page.locator('input[data-adds="files"]').set_input_files(sales)
     row = page.locator("[class*=st-key-file-row-]").filter(has_text="sales.csv")
@@ -101,7 +99,6 @@ def test_a_project_from_its_making_to_its_end(
         _find_again(page, address)
         _move_out_and_back(page)
     _delete(page, address)
-    context.close()
 
 
 def _add_file(page: Page) -> None:

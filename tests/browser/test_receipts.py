@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import add_by_composer, ask, finished
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -66,13 +66,11 @@ def app(module_app: Callable[..., App], server: MessagesServer) -> App:
 
 @pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
-    app: App, browser: Browser, tmp_path: Path, scheme: str, width: int, height: int
+    app: App, open_page: OpenPage, tmp_path: Path, scheme: str, width: int, height: int
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
     page.goto(app.url)
     add_by_composer(page, sales)
     ask(page, "Who leads?")
@@ -102,13 +100,12 @@ def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
     page.screenshot(path=tmp_path / "missing.png")
     page.reload()
     expect(missing).to_have_text(["9,999.00"])
-    context.close()
 
 
 @pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_direction_turned_round_and_the_figures_of_a_document_are_marked(
     new_app: Callable[..., App],
-    browser: Browser,
+    open_page: OpenPage,
     tmp_path: Path,
     scheme: str,
     width: int,
@@ -116,9 +113,7 @@ def test_a_direction_turned_round_and_the_figures_of_a_document_are_marked(
 ) -> None:
     years = tmp_path / "years.csv"
     years.write_text(YEARS, encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
     with MessagesServer(turns_it_round) as running:
         app = new_app(model_url=running.url)
         page.goto(app.url)
@@ -148,4 +143,3 @@ def test_a_direction_turned_round_and_the_figures_of_a_document_are_marked(
         figures.first.click()
         expect(page.locator(".st-key-preview").get_by_text("ORDER BY year")).to_be_visible()
         page.screenshot(path=tmp_path / "document-panel.png")
-    context.close()

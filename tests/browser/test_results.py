@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import add_by_composer, ask, composer, file_field, finished
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -33,13 +33,10 @@ def app(module_app: Callable[..., App]) -> Iterator[App]:
 
 
 @pytest.fixture
-def page(browser: Browser, app: App) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(PATIENCE)
-    opened = context.new_page()
+def page(open_page: OpenPage, app: App) -> Page:
+    opened = open_page(1280)
     opened.goto(app.url)
-    yield opened
-    context.close()
+    return opened
 
 
 def shot(page: Page, name: str, tmp_path: Path) -> None:

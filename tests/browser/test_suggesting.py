@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import ask, file_field, finished
 from tests.browser.test_python import shot
 
@@ -35,7 +35,7 @@ def top_of(page: Page, words: str) -> float:
 )
 def test_a_file_is_told_in_short_and_questions_follow_without_a_jump(
     module_app: Callable[..., App],
-    browser: Browser,
+    open_page: OpenPage,
     tmp_path: Path,
     scheme: str,
     width: int,
@@ -43,9 +43,7 @@ def test_a_file_is_told_in_short_and_questions_follow_without_a_jump(
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(ROWS, encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
     page.goto(module_app(tmp_path / "home").url)
     file_field(page).set_input_files(sales)
     told = page.locator(".st-key-overviews")
@@ -87,4 +85,3 @@ def test_a_file_is_told_in_short_and_questions_follow_without_a_jump(
     expect(page.locator("[class*=st-key-bubble-]").last).to_contain_text(wanted)
     expect(page.get_by_text("I did not understand")).to_have_count(0)
     shot(page, f"followed-{scheme}-{width}")
-    context.close()

@@ -43,9 +43,9 @@ def leafs(
 
 
 @pytest.fixture
-def page(context: BrowserContext) -> Page:
-    context.add_init_script(WATCH_FOR_DOUBLES)
-    return context.new_page()
+def context(own_context: BrowserContext) -> BrowserContext:
+    own_context.add_init_script(WATCH_FOR_DOUBLES)
+    return own_context
 
 
 def expect_whole_and_once(page: Page) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from openpyxl import Workbook
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, App
+from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import add_by_composer, ask, finished, open_steps
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -67,11 +67,15 @@ def workbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_totals_are_named_where_figures_stand(
-    app: App, browser: Browser, workbook: Path, scheme: str, width: int, height: int, tmp_path: Path
+    app: App,
+    open_page: OpenPage,
+    workbook: Path,
+    scheme: str,
+    width: int,
+    height: int,
+    tmp_path: Path,
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
+    page = open_page(width, height, scheme)
     page.goto(app.url)
     add_by_composer(page, workbook)
     ask(page, "Which are above 25?")
@@ -105,4 +109,3 @@ def test_totals_are_named_where_figures_stand(
     ).to_be_visible()
     expect(preview.get_by_text("1 printed total does not add up")).to_be_visible()
     page.screenshot(path=tmp_path / f"preview-{scheme}.png")
-    context.close()

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.app_process import App
-from tests.browser.conftest import PATIENCE
+from tests.browser.conftest import PATIENCE, OpenPage
 from tests.browser.test_journeys import ask, composer, file_field, finished
 from tests.messages_server import MessagesServer, Turn
 from tests.tcp_proxy import TcpProxy
@@ -48,14 +48,11 @@ def app(module_app: Callable[..., App]) -> Iterator[App]:
 
 
 @pytest.fixture
-def page(browser: Browser, app: App) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(PATIENCE)
-    opened = context.new_page()
+def page(open_page: OpenPage, app: App) -> Page:
+    opened = open_page(1280)
     opened.goto(app.url)
     expect(composer(opened)).to_be_visible()
-    yield opened
-    context.close()
+    return opened
 
 
 def shot(page: Page, name: str, tmp_path: Path) -> None:
@@ -187,14 +184,12 @@ def test_a_long_pasted_table_becomes_a_file_and_text_again(page: Page, tmp_path:
 
 
 def test_a_cut_line_is_said_and_the_file_comes_when_it_is_tried_again(
-    browser: Browser, app: App, tmp_path: Path
+    open_page: OpenPage, app: App, tmp_path: Path
 ) -> None:
     large = tmp_path / "large.csv"
     large.write_bytes(b"id,value\n" + b"1234,5678\n" * 400_000)
     with TcpProxy(app.port) as proxy:
-        context = browser.new_context(viewport={"width": 1280, "height": 900})
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
+        page = open_page(1280)
         page.goto(proxy.url)
         expect(composer(page)).to_be_visible()
         slow(page, 400_000)
@@ -218,7 +213,6 @@ def test_a_cut_line_is_said_and_the_file_comes_when_it_is_tried_again(
         chip = page.get_by_role("button", name="Leave out large.csv").filter(visible=True)
         expect(chip).to_be_visible()
         expect(composer(page)).to_have_value("What is in it?")
-        context.close()
 
 
 def test_a_suggestion_pressed_while_a_file_has_failed_is_kept_until_that_is_put_right(

@@ -27,9 +27,9 @@ new MutationObserver(() => {
 
 
 @pytest.fixture
-def page(context: BrowserContext) -> Page:
-    context.add_init_script(COUNT_RUNS)
-    return context.new_page()
+def context(own_context: BrowserContext) -> BrowserContext:
+    own_context.add_init_script(COUNT_RUNS)
+    return own_context
 
 
 def idle(page: Page) -> int:
