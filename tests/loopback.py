@@ -3,6 +3,8 @@ common."""
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -52,9 +54,14 @@ class LoopbackServer:
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+        threading.Thread(target=self._http.serve_forever, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
+        ending = threading.Thread(target=self._http.shutdown, daemon=True)
+        ending.start()
+        while ending.is_alive():  # it looks twice a second whether it is to end, or when one comes
+            with contextlib.suppress(OSError):
+                socket.create_connection(self._http.server_address[:2], 1).close()
+            ending.join(0.02)
         self._http.server_close()

@@ -165,24 +165,35 @@ def set_ahead(db: Database, scope: Scope, chat_id: str, at: datetime) -> None:
         tx.execute("UPDATE chats SET updated_at = :at WHERE id = :c", {"at": at, "c": chat_id})
 
 
-def searched(db: Database, scope: Scope, query: str, deleted: bool) -> list[str]:
-    """What a search should find, by looking at every row."""
-    rows = db.read(
-        "SELECT c.id, lower(c.title) AS title FROM chats c WHERE c.workspace_id = :w AND "
-        "(c.deleted_at IS NOT NULL) = :deleted AND EXISTS (SELECT 1 FROM chat_participants p WHERE "
-        "p.chat_id = c.id AND p.user_id = :u) AND EXISTS (SELECT 1 FROM workspace_members m WHERE "
-        "m.workspace_id = :w AND m.user_id = :u) ORDER BY c.updated_at DESC, c.id DESC",
-        {"w": scope.workspace_id, "u": scope.user_id, "deleted": deleted},
-    )
-    said: dict[str, list[str]] = {}
-    for row in db.read("SELECT chat_id, words FROM messages"):
-        said.setdefault(str(row["chat_id"]), []).append(str(row["words"]))
-    words = [re.sub("[\x00\ud800-\udfff]", "\ufffd", word) for word in query.lower().split()[:10]]
-    return [
-        str(row["id"])
-        for row in rows
-        if all(any(word in t for t in (row["title"], *said.get(row["id"], []))) for word in words)
-    ]
+class Everything:
+    """All that a search may look at, as it is now."""
+
+    def __init__(self, db: Database) -> None:
+        self._chats = db.read(
+            "SELECT c.id, lower(c.title) AS title, c.workspace_id, p.user_id, c.deleted_at IS NOT "
+            "NULL AS deleted FROM chats c JOIN chat_participants p ON p.chat_id = c.id JOIN "
+            "workspace_members m ON m.workspace_id = c.workspace_id AND m.user_id = p.user_id "
+            "ORDER BY c.updated_at DESC, c.id DESC"
+        )
+        self._said: dict[str, list[str]] = {}
+        for row in db.read("SELECT chat_id, words FROM messages"):
+            self._said.setdefault(str(row["chat_id"]), []).append(str(row["words"]))
+
+    def searched(self, scope: Scope, query: str, deleted: bool) -> list[str]:
+        """What a search should find, by looking at every row."""
+        words = [
+            re.sub("[\x00\ud800-\udfff]", "\ufffd", word) for word in query.lower().split()[:10]
+        ]
+        wanted = (scope.workspace_id, scope.user_id, deleted)
+        return [
+            str(row["id"])
+            for row in self._chats
+            if (row["workspace_id"], row["user_id"], bool(row["deleted"])) == wanted
+            and all(
+                any(word in t for t in (row["title"], *self._said.get(row["id"], [])))
+                for word in words
+            )
+        ]
 
 
 def query_of(life: Life) -> str:
@@ -202,6 +213,7 @@ def test_a_search_finds_what_is_there_whatever_is_signed(
     life = Life(store, seed)
     for _ in range(4):
         life.live(60)
+        everything = Everything(store.db)
         for number in range(40):
             monkeypatch.setattr(chats, "NEWEST", life.draw.choice([1, 3, 2_000]))
             monkeypatch.setattr(chat_search, "FIRST", life.draw.choice([1, 2, 100]))
@@ -212,7 +224,7 @@ def test_a_search_finds_what_is_there_whatever_is_signed(
             listed = chats.list_chats(
                 store.db, scope, query=query, deleted=deleted, limit=limit, offset=offset
             )
-            expected = searched(store.db, scope, query, deleted)[offset : offset + limit]
+            expected = everything.searched(scope, query, deleted)[offset : offset + limit]
             assert [chat.id for chat in listed] == expected, query
             assert all((chat.deleted_at is not None) == deleted for chat in listed)
 

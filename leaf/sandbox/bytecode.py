@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,12 @@ def compile_ahead(package: Path, preload: Iterable[str]) -> None:
     Where the folders cannot be written nothing happens: the children then compile for themselves,
     which only costs time.
     """
+    _compile(package, tuple(preload))
+
+
+@cache
+def _compile(package: Path, preload: tuple[str, ...]) -> None:
+    """Once in this process: its own modules are those of its start, too."""
     compileall.compile_dir(package, quiet=2)
     modules = [name.partition(":")[0] for name in preload]
     missing = [
