@@ -47,10 +47,14 @@ sys.stdin.read()
 """
 
 
+FILES = 80
+"""More than a process adds before it is killed."""
+
+
 def test_a_job_of_a_killed_process_is_gone_on_with_by_another(
     postgres_url: str, tmp_path: Path
 ) -> None:
-    made(tmp_path / "given", 300)
+    made(tmp_path / "given", FILES)
     with opened(tmp_path / "two", database_url=postgres_url) as leaf:
         leaf.launch()
         command = [sys.executable, "-c", ADD, str(tmp_path / "one"), str(tmp_path / "given")]
@@ -64,8 +68,8 @@ def test_a_job_of_a_killed_process_is_gone_on_with_by_another(
         session = leaf.session(leaf.local_scope())
         assert session.jobs.get(job_id).under_way
         job = session.jobs.wait(job_id, 60)
-        assert (job.state, job.done, job.failed) == ("done", 300, 0)
-        assert len(session.files.list()) == 300
+        assert (job.state, job.done, job.failed) == ("done", FILES, 0)
+        assert len(session.files.list()) == FILES
 
 
 @dataclass

@@ -330,14 +330,21 @@ def test_each_new_chat_has_the_files_from_the_start_and_none_is_read(team: Team)
     assert team.ann.projects.files(made.id) == []
 
 
-def test_a_project_takes_so_many_files_and_none_of_another_workspace(team: Team) -> None:
+def test_a_project_takes_so_many_files_and_none_of_another_workspace(
+    team: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MOST_FILES == 100
+    monkeypatch.setattr("leaf.store.projects.MOST_FILES", 5)
     made = team.ann.projects.create("Quarter")
     foreign = add(team.eve, "hers.csv", SALES)
     with pytest.raises(NotFoundError):
         team.ann.projects.add_files(made.id, [foreign.id])
-    ids = [add(team.ann, f"{n}.txt", f"{n}\n".encode()).id for n in range(MOST_FILES + 1)]
-    with pytest.raises(InvalidInputError, match="takes 100 files"):
+    ids = [add(team.ann, f"{n}.txt", f"{n}\n".encode()).id for n in range(6)]
+    with pytest.raises(InvalidInputError, match="takes 5 files"):
         team.ann.projects.add_files(made.id, ids)
+    team.ann.projects.add_files(made.id, ids[:5])
+    with pytest.raises(InvalidInputError, match="takes 5 files"):
+        team.ann.projects.add_files(made.id, ids[5:])
 
 
 # Instructions

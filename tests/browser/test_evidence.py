@@ -49,7 +49,7 @@ def link(section: str) -> str:
 
 @pytest.mark.parametrize(
     ("scheme", "width", "height"),
-    [("light", 1440, 900), ("dark", 390, 844), ("dark", 1920, 1080), ("light", 390, 844)],
+    [("light", 1440, 900), ("dark", 390, 844)],
 )
 def test_the_line_opens_its_details_and_the_steps_stand_in_one(
     module_app: Callable[..., App],

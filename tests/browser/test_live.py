@@ -347,9 +347,7 @@ def test_a_chart_does_not_carry_the_next_question_out_of_sight(
         assert 0 < place["y"] < 450, number
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
-)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_it_has_the_look_of_the_page(
     running: App, open_page: OpenPage, scheme: str, width: int
 ) -> None:

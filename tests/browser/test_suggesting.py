@@ -31,7 +31,7 @@ def top_of(page: Page, words: str) -> float:
 
 @pytest.mark.parametrize(
     ("scheme", "width", "height"),
-    [("light", 1440, 900), ("dark", 390, 844), ("dark", 1920, 1080), ("light", 390, 844)],
+    [("light", 1440, 900), ("dark", 390, 844)],
 )
 def test_a_file_is_told_in_short_and_questions_follow_without_a_jump(
     module_app: Callable[..., App],

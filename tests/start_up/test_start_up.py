@@ -33,6 +33,8 @@ COMBINATIONS = [
         ("3.12", "oldest"),
     ]
 ]
+KILLED = (("3.11", "old"), ("3.12", "oldest"), ("3.13", "old"), ("3.13", "new"))
+"""Each Python, and each age of SQLite."""
 SALES = "region,revenue\nNorth,100\nSouth,120\nNorth,200\n"
 SLOW = Turn.say("\n\n".join(f"Paragraph {i}." for i in range(1, 41)), pieces=120, delay=0.1)
 WHOLE = Turn.say("The whole answer.")
@@ -53,7 +55,8 @@ def test_leaf_starts_answers_and_outlives_a_kill(
     (tmp_path / "sales.csv").write_text(SALES)
     the_doctor_names_what_is_there(leaf, age)
     a_question_about_a_file_is_answered(leaf, tmp_path / "sales.csv")
-    an_answer_outlives_a_kill(leaf, tmp_path / "sales.csv")
+    if (python, age) in KILLED:
+        an_answer_outlives_a_kill(leaf, tmp_path / "sales.csv")
     took = f"{made - began:.0f} s to make, {time.monotonic() - made:.0f} s to try"
     record_property("what", f"SQLite {chosen.sqlite}, {took}")
 

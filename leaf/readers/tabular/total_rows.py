@@ -38,6 +38,8 @@ _ORDINARY = 200
 """Rows with one word beside filled key cells from which on it is a value like others."""
 _NAMED = 200_000
 """Rows up to which names beside words are compared with the names of the parts."""
+_UNHINTED = 300
+"""Cells that are looked at one by one sooner than the pattern for all of them is made ready."""
 _LOOKED_AT = 5_000
 """Rows from all over a table that tell whether a column of text holds numbers."""
 
@@ -118,7 +120,7 @@ class TotalRows:
 
     def _like_words(self, columns: Sequence[int]) -> dict[int, list[str]]:
         """Of each column, the texts that may be words for totals: in one query, as the pattern
-        takes time to be made ready."""
+        takes time to be made ready. For few texts that is not worth it."""
         texts: dict[int, list[str]] = {i: [] for i in columns}
         if not columns:
             return texts
@@ -128,13 +130,13 @@ class TotalRows:
             for i in columns
             for x in [self.table.column(i)]
         ]
-        query = (
-            f"WITH t AS MATERIALIZED ({' UNION ALL '.join(parts)}) SELECT i, x FROM t WHERE "
-            f"regexp_matches(x, {literal(HINT)})"
-        )
-        for i, text in self.table.connection.execute(
-            f"{query} LIMIT {5_000 * len(columns)}"
-        ).fetchall():
+        query = " UNION ALL ".join(parts)
+        if self.table.rows * len(columns) > _UNHINTED:
+            query = (
+                f"WITH t AS MATERIALIZED ({query}) SELECT i, x FROM t WHERE "
+                f"regexp_matches(x, {literal(HINT)}) LIMIT {5_000 * len(columns)}"
+            )
+        for i, text in self.table.connection.execute(query).fetchall():
             texts[i].append(text)
         return texts
 
@@ -202,7 +204,9 @@ class TotalRows:
         others from being added up."""
         if not self.table.texts or not self.table.whole:
             return set()
-        some = [i for i in self.table.texts[:200] if self._holds_numbers(i)]
+        some = self.table.texts[:200]
+        if self.table.rows > _LOOKED_AT:
+            some = [i for i in some if self._holds_numbers(i)]
         if not some:
             return set()
         found = self.table.asked(", ".join(self._counts(i) for i in some))[0]

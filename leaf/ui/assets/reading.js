@@ -171,6 +171,7 @@ class Reading {
 
   hush() {
     this.echo.hidden = true
+    this.echo.firstChild.textContent = "" // what is drawn next may be another chat, for somebody who may not see this one
   }
 
   // What the reader does
