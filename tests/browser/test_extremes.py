@@ -19,6 +19,8 @@ from tests.messages_server import Json, MessagesServer, Turn
 pytestmark = pytest.mark.browser
 
 SIZES = [("light", 1440, 900), ("dark", 390, 844)]
+NARROW = pytest.mark.parametrize("shown", SIZES[1:], indirect=True)
+"""For what takes long: begun on a phone, and looked at wide at its end."""
 FIGURE = "".join(str(n % 10) for n in range(1, 201))
 TITLE = "ما هو مجموع المبيعات في كل منطقة؟ 🌿📈👩🏽‍💻"
 COLUMNS = 5_000
@@ -64,6 +66,12 @@ def shown(request: pytest.FixtureRequest, open_page: OpenPage, running: App) -> 
 
 def answer(page: Page) -> Locator:
     return page.locator("[class*=st-key-answer-]").filter(visible=True).last
+
+
+def widen(page: Page) -> None:
+    scheme, width, height = SIZES[0]
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
 
 
 def fits(page: Page) -> bool:
@@ -139,6 +147,7 @@ def test_a_title_in_arabic_with_emoji_is_whole_where_it_stands(shown: Page) -> N
     assert TITLE in waiting.value.path().read_text(encoding="utf-8")
 
 
+@NARROW
 def test_a_table_of_five_thousand_columns_is_told_asked_and_looked_at(
     shown: Page, tmp_path: Path
 ) -> None:
@@ -157,10 +166,15 @@ def test_a_table_of_five_thousand_columns_is_told_asked_and_looked_at(
     expect(panel.get_by_role("heading", name="wide.csv")).to_be_visible()  # while it is still read
     table = panel.locator("[data-testid=stDataFrame] canvas").first
     expect(table).to_be_visible(timeout=4 * PATIENCE)
-    shot(shown, f"columns-{shown.viewport_size['width']}")  # type: ignore[index]
+    shot(shown, "columns-narrow")
+    assert fits(shown)
+    widen(shown)
+    expect(table).to_be_visible()
+    shot(shown, "columns-wide")
     assert fits(shown)
 
 
+@NARROW
 def test_an_answer_of_a_hundred_thousand_words_is_whole_and_the_next_question_is_answered(
     shown: Page,
 ) -> None:
@@ -173,6 +187,9 @@ def test_an_answer_of_a_hundred_thousand_words_is_whole_and_the_next_question_is
     ask(shown, "And now?")
     expect(shown.get_by_text("So it is.").filter(visible=True)).to_be_visible()
     expect(finished(shown).last).to_be_visible()
-    shot(shown, f"words-{shown.viewport_size['width']}")  # type: ignore[index]
+    shot(shown, "words-narrow")
+    widen(shown)
+    shot(shown, "words-wide")
+    assert fits(shown)
     shown.reload()
     expect(shown.get_by_text("So it is.").filter(visible=True)).to_be_visible()
