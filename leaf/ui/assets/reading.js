@@ -203,7 +203,7 @@ class Reading {
     }
     this.expected = null
     const still = performance.now() - this.changed > QUIET && !this.awaits
-    if (!still && upward && this.top >= this.most - 1) this.settle() // what is drawn became shorter
+    if (upward && this.top >= this.most - 1) this.settle() // what is drawn became shorter: who goes up leaves the end
     else if (still || this.byHand()) {
       // By hand it goes on of itself, or the scroll bar is held; where nothing was drawn it is the browser's search, or what reads aloud.
       if (this.byHand()) this.acted = performance.now()
@@ -220,6 +220,7 @@ class Reading {
   }
 
   toEnd() {
+    this.acted = this.touched = -Infinity // what moves from here on moves by itself
     this.follow()
     this.settle()
   }
