@@ -134,9 +134,12 @@ export default function ({ data }) {
 """
 
 RETURN_JS = """
-export default function () {
+export default function ({ data }) {
   const place = sessionStorage.getItem("leaf-place")
   sessionStorage.removeItem("leaf-place")
+  const bare = (path) => path.replace(/\\/$/, "")
+  // Whoever went elsewhere before this one could look is led nowhere any more.
+  if (bare(location.pathname) !== bare(data.front)) return
   if (place && place !== location.pathname + location.search && /^\\/(?!\\/)/.test(place)) location.replace(place)
 }
 """
@@ -244,9 +247,9 @@ def keep_place() -> None:
     _keep_place()(key="keep-place", data=spoken(KEEP_PLACE_JS))
 
 
-def return_to_place() -> None:
-    """Go where this tab was before the sign-in."""
-    _return()(key="return-to-place", data={})
+def return_to_place(front: str) -> None:
+    """Go where this tab was before the sign-in, if it stands on the front page, given by its path."""
+    _return()(key="return-to-place", data={"front": front})
 
 
 def leave_for(address: str) -> None:

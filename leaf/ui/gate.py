@@ -52,7 +52,7 @@ def admit(chat_id: str) -> None:
         st.stop()
     st.session_state.pop("sign-in-trouble", None)
     if visit is not None:
-        browser.return_to_place()
+        browser.return_to_place(state.path_of("/"))
         state.follow_link(chat_id)
 
 

@@ -21,11 +21,6 @@ pytestmark = pytest.mark.browser
 ARABIC = "أريد مجموع المبيعات لكل منطقة."
 
 
-@pytest.fixture
-def context(own_context: BrowserContext) -> BrowserContext:
-    return own_context  # it asks for no language of an earlier one
-
-
 @pytest.fixture(scope="module")
 def home(
     module_app: Callable[..., App],

@@ -127,6 +127,21 @@ def test_a_deep_link_meets_the_gate_and_is_followed_after_the_sign_in(
     expect(page.get_by_role("heading", name="Ann's Workspace")).to_be_visible()
 
 
+def test_whoever_goes_elsewhere_right_after_the_sign_in_is_not_sent_back(
+    guarded: App, page: Page
+) -> None:
+    page.goto(guarded.url)
+    sign_in(page, "Ann")
+    expect(composer(page)).to_be_visible()
+    # As where the page was left before it had looked where its user came from.
+    page.evaluate("sessionStorage.setItem('leaf-place', '/')")
+    page.goto(f"{guarded.url}/settings")
+    expect(page.get_by_role("heading", name="Ann's Workspace")).to_be_visible()
+    page.wait_for_function("sessionStorage.getItem('leaf-place') === null")
+    page.wait_for_timeout(500)
+    expect(page).to_have_url(f"{guarded.url}/settings")
+
+
 def test_signing_out_ends_every_tab_and_nothing_secret_is_logged(
     guarded: App, context: BrowserContext, page: Page
 ) -> None:
