@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 from leaf import errors
 
-TICK, LONGEST_TICK = 0.02, 0.1
+TICK = 0.02
 """Seconds between two looks at a running child: stop, time, memory."""
-GROWTH = 8 * 1024**3
-"""Bytes of memory that a child can come to hold in a second, and more than was seen of any."""
 ALLOCATION_SLACK = 5 * 1024**3
 """Address space above the memory limit before the kernel itself says no. One DuckDB string may ask
 for 4 GB at once, and then the watch gives the clear answer; the kernel's refusal, which often
@@ -50,11 +48,6 @@ def lasting_limits(limits: CallLimits) -> dict[str, int]:
         "RLIMIT_FSIZE": limits.output_mb * 1024**2,
         "RLIMIT_DATA": limits.memory_mb * 1024**2 + ALLOCATION_SLACK,
     }
-
-
-def next_look(limits: CallLimits, held: int) -> float:
-    """Seconds until a child that holds so many bytes can hold more than it may."""
-    return min(max(TICK, (limits.memory_mb * 1024**2 - held) / GROWTH), LONGEST_TICK)
 
 
 def raise_if_stopped(stop: threading.Event | None) -> None:

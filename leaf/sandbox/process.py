@@ -23,9 +23,9 @@ from leaf.sandbox.boxes import bytes_without_name, bytes_written, remove_box
 from leaf.sandbox.forkserver import ForkServer
 from leaf.sandbox.kinds import SCRIPT, ChildKind
 from leaf.sandbox.limits import (
+    TICK,
     CallLimits,
     memory_error,
-    next_look,
     output_error,
     raise_if_stopped,
     timeout_error,
@@ -138,10 +138,9 @@ class Child:
         """
         began = time.monotonic() - spent
         disk_at = time.monotonic() + DISK_TICK
-        held = 0
         while True:
             with contextlib.suppress(queue.Empty):
-                line = self._lines.take(next_look(limits, held))
+                line = self._lines.take(TICK)
                 if line is None:
                     raise self._death(limits)
                 if (found := parse(line)) is not None:
@@ -185,8 +184,8 @@ class Child:
 
     def _look(self) -> tuple[str, int]:
         """The kernel's letter for what its first thread does, empty where it is gone or the system
-        does not tell; and its `memory`. Up to fifty times a second for each child that works, so it
-        is one file, read without a detour."""
+        does not tell; and its `memory`. Fifty times a second for each child that works, so it is one
+        file, read without a detour."""
         try:
             status = _read(f"/proc/{self._process.pid}/status")
         except OSError:

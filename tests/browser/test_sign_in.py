@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import PATIENCE, App
 from tests.browser.test_journeys import ask, composer, finished
+from tests.live_kit import wait_until
 from tests.login_server import CODE, SECRET, LoginServer
 
 pytestmark = pytest.mark.browser
@@ -137,7 +138,7 @@ def test_whoever_goes_elsewhere_right_after_the_sign_in_is_not_sent_back(
     page.evaluate("sessionStorage.setItem('leaf-place', '/')")
     page.goto(f"{guarded.url}/settings")
     expect(page.get_by_role("heading", name="Ann's Workspace")).to_be_visible()
-    page.wait_for_function("sessionStorage.getItem('leaf-place') === null")
+    wait_until(lambda: page.evaluate("sessionStorage.getItem('leaf-place')") is None)
     page.wait_for_timeout(500)
     expect(page).to_have_url(f"{guarded.url}/settings")
 
