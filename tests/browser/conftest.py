@@ -242,6 +242,12 @@ def page(context: BrowserContext) -> Page:
     return context.new_page()
 
 
+def look_at(page: Page, width: int, height: int, scheme: str) -> None:
+    """In a window of this size, in pixels, light or dark."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+
+
 class OpenPage(Protocol):
     """Opens a page of a size, in pixels, and a look."""
 
@@ -252,8 +258,7 @@ class OpenPage(Protocol):
 def open_page(context: BrowserContext) -> OpenPage:
     def opened(width: int, height: int = 900, scheme: str = "light") -> Page:
         page = context.new_page()
-        page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        look_at(page, width, height, scheme)
         return page
 
     return opened

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PATIENCE, App, OpenPage
+from tests.browser.conftest import PATIENCE, App, OpenPage, look_at
 from tests.browser.test_edits import shot
 from tests.browser.test_journeys import add_by_composer, ask, composer, finished
 from tests.messages_server import Json, MessagesServer, Turn
@@ -70,8 +70,7 @@ def answer(page: Page) -> Locator:
 
 def widen(page: Page) -> None:
     scheme, width, height = SIZES[0]
-    page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    look_at(page, width, height, scheme)
 
 
 def fits(page: Page) -> bool:

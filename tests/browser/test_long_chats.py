@@ -32,7 +32,7 @@ def questions(page: Page) -> list[str]:
 
 
 def opened(running: App, open_page: OpenPage, scheme: str, width: int) -> Page:
-    """The long chat, in a browser of its own."""
+    """The long chat, in a tab of its own."""
     page = open_page(width, scheme=scheme)
     page.goto(running.url)
     if width < 500:

@@ -136,6 +136,34 @@ def test_a_link_to_a_message_and_a_new_answer_win_over_the_place_that_was_read(
     expect(page.get_by_text("You asked: Anything new?")).to_be_in_viewport()
 
 
+GROW = """height => {
+  const answers = document.querySelectorAll('[class*="st-key-answer-"]')
+  const last = answers[answers.length - 1]
+  const room = last.querySelector(".tests-room") ?? last.appendChild(document.createElement("div"))
+  room.className = "tests-room"
+  room.style.height = `${height}px`
+  return document.querySelector("#stMain").scrollTop // laid out before anybody is told of it
+}"""
+
+
+def test_who_is_at_the_end_stays_there_while_what_is_drawn_grows_and_shrinks(
+    running: App, open_page: OpenPage
+) -> None:
+    page = opened(running, open_page, "light", 1280)
+    end = page.get_by_role("button", name="To the end of the chat")
+    for height in (400, 0, 900):
+        page.wait_for_timeout(600)
+        page.evaluate(GROW, height)
+    page.wait_for_timeout(600)
+    expect(end).to_be_hidden()
+    assert (
+        page.evaluate(
+            "(m => m.scrollHeight - m.clientHeight - m.scrollTop)(document.querySelector('#stMain'))"
+        )
+        <= 1
+    )
+
+
 @pytest.mark.parametrize("script", ["scrollIntoView({ block: 'center' })", "focus()"])
 def test_what_scrolls_without_wheel_finger_or_key_is_the_readers_own(
     running: App, open_page: OpenPage, script: str

@@ -1,7 +1,7 @@
 """From nothing to an answer, as a stranger does it: a clean environment, a question, a kill in the
 middle of an answer.
 
-Each Python is tried with an old and a new SQLite. What cannot be had on this machine is skipped and
+Each Python is tried with an old and a new SQLite, the kill with some pairs of them. What cannot be had on this machine is skipped and
 said, never passed.
 """
 
