@@ -1,8 +1,8 @@
 """From nothing to an answer, as a stranger does it: a clean environment, a question, a kill in the
 middle of an answer.
 
-Each Python is tried with an old and a new SQLite, the kill with some pairs of them. What cannot be had on this machine is skipped and
-said, never passed.
+Each Python is tried with an old and a new SQLite, the kill with some pairs of them. What cannot be
+had on this machine is skipped and said, never passed.
 """
 
 from __future__ import annotations
