@@ -89,13 +89,10 @@ class Look:
 
 LOOKED_AT = (
     Look("wide, light", 1440, 900, "light"),
-    Look("wide, dark", 1440, 900, "dark", LOOKS),
     Look("full, dark", 1920, 1080, "dark", LOOKS),
-    Look("full, light", 1920, 1080, "light"),
-    Look("narrow, dark", 390, 844, "dark", LOOKS),
-    Look("narrow, light", 390, 844, "light"),
+    Look("narrow, dark", 390, 844, "dark"),
 )
-"""In an order in which one thing changes at a time."""
+"""Each scheme in all its colours, and each way in which the parts of a page are laid out."""
 
 
 @dataclass

@@ -39,7 +39,7 @@ from leaf.store import open_store, users
 from leaf.tables.tables import Tables
 from tests.leaf_kit import opened
 
-SEED, INPUTS, GROUPS = 20261122, 300, 5
+SEED, INPUTS, GROUPS = 20261122, 150, 3
 HERE = Path(__file__).resolve().parent
 
 

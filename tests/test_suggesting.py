@@ -27,7 +27,7 @@ CORPORA = {
     "fuste/csv": "*.csv",
     "poi": "*.xlsx",
 }
-EACH, LARGEST = 4, 400_000
+EACH, LARGEST = 2, 400_000
 SHOPS = b"shop_id,shop_code,year,opened,country,share_percent,revenue,customer\n" + b"".join(
     b"%d,%d,%d,%d-%02d-%02d,%s,%0.1f,%d,c%d\n"
     % (
@@ -106,7 +106,7 @@ def test_every_suggestion_of_foreign_tables_is_answered_with_its_own_figures(
         for one in session.files.suggestions([file]):
             check(session, one, [file], chat.id)
             offered += bool(one.sql)
-    assert offered > 20
+    assert offered > 10
 
 
 def test_nothing_is_grouped_by_what_is_unique_and_no_codes_are_added_up(session: Session) -> None:

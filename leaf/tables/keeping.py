@@ -26,6 +26,7 @@ from leaf.store.results import ResultRow
 from leaf.tables import adopting, results
 from leaf.tables.convert import new_folder, plain_id
 from leaf.tables.paging import FIRST, Pages, ResultPage, RowsWanted
+from leaf.tables.query_errors import SIDE_BY_SIDE
 from leaf.tables.results import Find, StoredResult
 
 Json = dict[str, Any]
@@ -201,11 +202,9 @@ class KeptResults:
         try:
             one = self.get(scope, chat_id, result_id)
         except NotFoundError as e:
-            raise NotFoundError(
-                e.message, f"{e.hint} {results.SIDE_BY_SIDE}" if turn else e.hint
-            ) from e
+            raise NotFoundError(e.message, f"{e.hint} {SIDE_BY_SIDE}" if turn else e.hint) from e
         if turn and one.row.turn == turn:
-            raise NotFoundError(f"Result {result_id} is made in this turn.", results.SIDE_BY_SIDE)
+            raise NotFoundError(f"Result {result_id} is made in this turn.", SIDE_BY_SIDE)
         parquet = self.rows_of(scope, one)
         page = self._pages.of_parquet(parquet, wanted, stop, sql=str(one.about.get("sql") or ""))
         return replace(page, edited=one.edited)

@@ -20,13 +20,16 @@ from leaf.tables import meanings, texts
 from leaf.tables.attempt import Attempt
 from leaf.tables.dialect_names import tables_of
 from leaf.tables.mending import missing_column
-from leaf.tables.results import SIDE_BY_SIDE
 from leaf.tables.rows import ALL
 from leaf.tables.sql import literal, quoted
 
 if TYPE_CHECKING:
     import duckdb
 
+SIDE_BY_SIDE = (
+    "Calls of one turn do not see each other's results: name one in a later turn, or write "
+    "its query as WITH."
+)
 _NO_TABLE = r'Table with name (.+?) does not exist|Referenced table "(.+?)" not found'
 _UNKNOWN = rf'{_NO_TABLE}|Cannot access file "(.+?)"|No files found that match the pattern "(.+?)"'
 

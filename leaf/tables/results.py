@@ -63,11 +63,6 @@ class StoredResult:
 Find = Callable[[str], StoredResult | None]
 """The result of that name; None where the chat has none."""
 
-SIDE_BY_SIDE = (
-    "Calls of one turn do not see each other's results: name one in a later turn, or write "
-    "its query as WITH."
-)
-
 
 def names_in(text: str, taken: Collection[str] = ()) -> list[str]:
     """Names of results that a text holds, each once. Names in `taken` belong to tables of the chat,

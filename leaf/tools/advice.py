@@ -13,7 +13,7 @@ from leaf.readers.base import holds_tables
 from leaf.sandbox.packages import Packages, plain_name
 from leaf.sandbox.ran import CellFailure
 from leaf.store.model import ChatFile
-from leaf.tables.results import SIDE_BY_SIDE
+from leaf.tables.query_errors import SIDE_BY_SIDE
 
 PACKAGES = {
     "community": "python-louvain",
