@@ -38,7 +38,7 @@ from leaf.sandbox.child import NICE
 from leaf.sandbox.confine import confinement, start
 from leaf.sandbox.kinds import PACKAGE, SCRIPT, ChildKind
 from leaf.sandbox.limits import CallLimits
-from leaf.sandbox.pool import Pool
+from leaf.sandbox.pool import PRELOAD, Pool
 from tests.runs_kit import wait_until
 
 OWN_FORK_SERVERS = True
@@ -740,8 +740,8 @@ def test_what_a_child_does_before_a_call_comes_succeeds_and_loads_nothing_it_nev
     code = "\n".join(
         (
             "import sys",
-            "from leaf.sandbox import child, pool",
-            "for name in pool.PRELOAD: child._preload(name)",
+            "from leaf.sandbox import child",
+            f"for name in {PRELOAD}: child._preload(name)",
             "unused = ('pandas', 'pydantic', 'leaf.store', 'leaf.settings')",
             "assert [m for m in sys.modules if m.startswith(unused)] == []",
             "import importlib.util; assert importlib.util.find_spec('pandas') is None",
