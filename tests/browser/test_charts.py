@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import App
 from tests.browser.test_edits import shot
 from tests.browser.test_journeys import add_by_composer, ask, finished
+from tests.live_kit import wait_until
 from tests.messages_server import Json, MessagesServer, Turn
 
 pytestmark = pytest.mark.browser
@@ -60,6 +61,25 @@ def places(page: Page) -> list[dict[str, float]]:
     return [box for i in range(found.count()) if (box := found.nth(i).bounding_box())]
 
 
+def two_a_row(page: Page) -> bool:
+    boxes = places(page)
+    if len(boxes) != 3:
+        return False
+    first, second, third = boxes
+    return (
+        abs(first["y"] - second["y"]) < 2
+        and second["x"] > first["x"] + first["width"] - 2
+        and third["y"] >= first["y"] + first["height"] - 2
+        and first["width"] > 350
+        and third["width"] > 700
+    )
+
+
+def one_a_row(page: Page) -> bool:
+    ys = [box["y"] for box in places(page)]
+    return len(ys) == 3 and ys == sorted(set(ys))
+
+
 def test_charts_of_an_answer_stand_two_a_row_where_there_is_room(
     new_app: Callable[..., App], page: Page, sales: Path
 ) -> None:
@@ -75,19 +95,11 @@ def test_charts_of_an_answer_stand_two_a_row_where_there_is_room(
             if again:
                 page.reload()
                 expect(page.locator(f"{CHARTS} :is(canvas, svg.marks)")).to_have_count(3)
-            page.wait_for_timeout(1_500)
+            wait_until(lambda: two_a_row(page))
             shot(page, f"charts-wide-{again}")
-            first, second, third = places(page)
-            assert abs(first["y"] - second["y"]) < 2
-            assert second["x"] > first["x"] + first["width"] - 2
-            assert third["y"] >= first["y"] + first["height"] - 2
-            assert first["width"] > 350
-            assert third["width"] > 700
         page.set_viewport_size({"width": 390, "height": 844})
-        page.wait_for_timeout(1_500)
+        wait_until(lambda: one_a_row(page))
         shot(page, "charts-narrow")
-        ys = [box["y"] for box in places(page)]
-        assert ys == sorted(set(ys))
 
 
 def test_a_chart_is_taken_along_in_the_readers_language(

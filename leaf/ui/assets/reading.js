@@ -202,6 +202,7 @@ class Reading {
       return this.show()
     }
     this.expected = null
+    if (this.main.scrollHeight !== this.height) this.moves() // and its observers are told later, on a busy machine much later
     const still = performance.now() - this.changed > QUIET && !this.awaits
     if (upward && this.top >= this.most - 1) this.settle() // what is drawn became shorter: who goes up leaves the end
     else if (still || this.byHand()) {
@@ -331,6 +332,7 @@ class Reading {
     if (this.mode === END || this.awaits) this.go(this.main.scrollHeight)
     else if (this.mode === PLACE) this.keep()
     else this.atQuestion()
+    this.height = this.main.scrollHeight
     this.note()
     if (this.mode === QUESTION) {
       this.reads = this.behindSteps()
