@@ -21,6 +21,7 @@ from playwright.sync_api import (
 )
 
 from tests.app_process import App, free_port, is_free
+from tests.live_kit import wait_until
 from tests.messages_server import Failure, Json, MessagesServer, Turn
 
 CHROMIUM_FLAGS = [
@@ -38,6 +39,8 @@ CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 PATIENCE = 60_000
 """Milliseconds to wait for something to appear on a busy machine; nothing is measured by it."""
 
+LARGE, PHONE = (1920, 1080, "light"), (390, 844, "dark")
+"""Most ways through Leaf are gone in one of them, and looked at in the other where they end."""
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 
 expect.set_options(timeout=PATIENCE)
@@ -258,6 +261,22 @@ def look_at(page: Page, width: int, height: int, scheme: str) -> None:
     """In a window of this size, in pixels, light or dark."""
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+
+
+def fits(page: Page) -> bool:
+    """Whether neither the page nor what scrolls it up and down can be pushed sideways."""
+    return bool(
+        page.evaluate(
+            "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
+            ".every((one) => one.scrollWidth <= one.clientWidth + 1)"
+        )
+    )
+
+
+def expect_fits(page: Page, look: tuple[int, int, str]) -> None:
+    """What stands there in one look, in this one as well."""
+    look_at(page, *look)
+    wait_until(lambda: fits(page))
 
 
 class OpenPage(Protocol):

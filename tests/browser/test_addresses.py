@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import App, OpenPage
+from tests.browser.conftest import LARGE, PHONE, App, OpenPage, expect_fits
 from tests.browser.test_journeys import ask, finished
 from tests.browser.test_python import shot
 from tests.live_kit import wait_until
@@ -22,11 +22,10 @@ def back(page: Page, to: str) -> None:
     wait_until(lambda: here(page) == to)
 
 
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_back_leads_through_the_views_and_links_to_what_they_name(
-    app: App, open_page: OpenPage, scheme: str, width: int, height: int
+    app: App, open_page: OpenPage
 ) -> None:
-    page = open_page(width, height, scheme)
+    page = open_page(*LARGE)
     page.goto(app.url)
     for number, words in enumerate(("Apples please", "Something long", "Cherries please"), 1):
         ask(page, words)
@@ -66,4 +65,6 @@ def test_back_leads_through_the_views_and_links_to_what_they_name(
     page.goto(f"{app.url}{chat}&message={message}")
     expect(question).to_be_visible()
     wait_until(lambda: 0 <= (question.bounding_box() or {"y": -1})["y"] <= 90)
-    shot(page, f"address-message-{scheme}-{width}")
+    shot(page, "address-message-large")
+    expect_fits(page, PHONE)
+    shot(page, "address-message-phone")

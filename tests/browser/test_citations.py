@@ -14,7 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from bench._pdfs import column, pdf
 from leaf.readers.locate.pdf_marks import YELLOW
-from tests.browser.conftest import App, OpenPage
+from tests.browser.conftest import LARGE, PHONE, App, OpenPage, expect_fits
 from tests.browser.test_journeys import add_by_composer, ask, finished
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -75,17 +75,13 @@ def marked_share(picture: Locator) -> float:
     return near / (300 * 420)
 
 
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
     app: App,
     open_page: OpenPage,
     report: Path,
-    scheme: str,
-    width: int,
-    height: int,
     tmp_path: Path,
 ) -> None:
-    page = open_page(width, height, scheme)
+    page = open_page(*PHONE)
     page.goto(app.url)
     add_by_composer(page, report)
     ask(page, "How did the north do?")
@@ -97,7 +93,7 @@ def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
     page.get_by_role("link", name="1 quote not verified").click()
     listed = page.locator("[class*=st-key-cited-]").first
     expect(listed.get_by_text("Not verified: it has no page 77")).to_be_visible()
-    page.screenshot(path=tmp_path / f"answer-{scheme}.png")
+    page.screenshot(path=tmp_path / "answer.png")
     expect(page.get_by_role("link", name=re.compile("Source 2, not verified"))).to_be_visible()
     marks(page).nth(0).focus()
     page.keyboard.press("Enter")
@@ -106,12 +102,12 @@ def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
     expect(picture).to_be_visible()
     expect(preview.get_by_text("The quoted words are marked.")).to_be_visible()
     assert 0.002 < marked_share(picture) < 0.2
-    page.screenshot(path=tmp_path / f"marked-{scheme}.png")
+    page.screenshot(path=tmp_path / "marked.png")
     preview.get_by_role("button", name="Close the preview").filter(visible=True).click()
     expect(preview).to_have_count(0)
     marks(page).nth(1).click()
     expect(preview.get_by_text("The words were not found here")).to_be_visible()
-    page.screenshot(path=tmp_path / f"unverified-{scheme}.png")
+    page.screenshot(path=tmp_path / "unverified.png")
     preview.get_by_role("button", name="Close the preview").filter(visible=True).click()
     page.reload()
     expect(marks(page)).to_have_count(2)
@@ -124,3 +120,5 @@ def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
     page.goto(f"{address}{mark}")
     expect(picture).to_be_visible()
     expect(page).to_have_url(address)
+    expect_fits(page, LARGE)
+    expect(picture).to_be_visible()

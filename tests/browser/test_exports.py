@@ -13,7 +13,7 @@ import openpyxl
 import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
-from tests.browser.conftest import PATIENCE, App, OpenPage
+from tests.browser.conftest import LARGE, PATIENCE, PHONE, App, OpenPage, expect_fits
 from tests.browser.test_journeys import add_by_composer, ask, finished, open_steps
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -112,13 +112,12 @@ def test_what_cannot_be_downloaded_is_said_beside_the_page(
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_result_chart_and_chat_are_taken_along(
-    app: App, open_page: OpenPage, tmp_path: Path, scheme: str, width: int, height: int
+    app: App, open_page: OpenPage, tmp_path: Path
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
-    page = open_page(width, height, scheme)
+    page = open_page(*PHONE)
     page.set_default_timeout(4 * PATIENCE)
     page.goto(app.url)
     add_by_composer(page, sales)
@@ -162,12 +161,14 @@ def test_result_chart_and_chat_are_taken_along(
     panel.get_by_role("textbox", name="Value").press("Enter")
     expect(panel.get_by_text("Rows 1–86 of 86 that meet the filter, of 260 in all")).to_be_visible()
     page.screenshot(path=tmp_path / "table.png")
+    expect_fits(page, LARGE)
+    page.screenshot(path=tmp_path / "table-large.png")
     came = taken(page, panel.get_by_role("link", name="Excel").click)
     book = openpyxl.load_workbook(io.BytesIO(came.path().read_bytes()))
     assert (book.sheetnames, book["Result"].max_row) == (["Result", "Query"], ROWS + 1)
     panel.get_by_role("button", name="Close the preview").click()
 
-    # The chat
+    # The chat, on the large screen
     page.get_by_role("button", name="Export chat").filter(visible=True).click()
     expect(page.get_by_role("link", name="Notebook").filter(visible=True)).to_be_visible()
     page.screenshot(path=tmp_path / "export.png")

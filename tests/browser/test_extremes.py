@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import PATIENCE, App, OpenPage, look_at
+from tests.browser.conftest import PATIENCE, App, OpenPage, fits, look_at
 from tests.browser.test_edits import shot
 from tests.browser.test_journeys import add_by_composer, ask, composer, finished
 from tests.messages_server import Json, MessagesServer, Turn
@@ -73,16 +73,7 @@ def widen(page: Page) -> None:
     look_at(page, width, height, scheme)
 
 
-def fits(page: Page) -> bool:
-    """Whether neither the page nor what scrolls it up and down can be pushed sideways."""
-    return bool(
-        page.evaluate(
-            "() => [document.documentElement, document.querySelector('[data-testid=stMain]')]"
-            ".every((one) => one.scrollWidth <= one.clientWidth + 1)"
-        )
-    )
-
-
+@NARROW
 def test_a_chat_that_is_deleted_in_another_tab_says_so_and_keeps_what_is_written(
     shown: Page,
 ) -> None:
@@ -105,6 +96,7 @@ def test_a_chat_that_is_deleted_in_another_tab_says_so_and_keeps_what_is_written
     expect(shown.get_by_text("So it is.").filter(visible=True)).to_have_count(1)
 
 
+@NARROW
 def test_a_figure_of_two_hundred_digits_stays_within_the_page(shown: Page, tmp_path: Path) -> None:
     file = tmp_path / "figures.csv"
     file.write_text(f"figure,name\n{FIGURE},long\n")
@@ -126,13 +118,21 @@ def test_a_figure_of_two_hundred_digits_stays_within_the_page(shown: Page, tmp_p
     expect(panel.get_by_text("Rows 1–1 of 1")).to_be_visible()
     shot(shown, f"figure-rows-{window['width']}")
     assert fits(shown)
+    widen(shown)
+    expect(said).to_be_visible()
+    shot(shown, "figure-rows-wide")
+    assert fits(shown)
 
 
+@NARROW
 def test_a_title_in_arabic_with_emoji_is_whole_where_it_stands(shown: Page) -> None:
     ask(shown, TITLE)
     expect(finished(shown)).to_be_visible()
     expect(shown).to_have_title(re.compile("ما هو مجموع المبيعات.*· Leaf"))
     shot(shown, f"arabic-{shown.viewport_size['width']}")  # type: ignore[index]
+    assert fits(shown)
+    widen(shown)
+    shot(shown, "arabic-wide")
     assert fits(shown)
     shown.keyboard.press("Control+k")
     shown.keyboard.type("المبيعات")

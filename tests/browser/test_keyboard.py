@@ -60,19 +60,12 @@ def reach(page: Page, target: Locator, key: str = "Tab") -> None:
     assert found["wide"] <= 0
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width", "height"),
-    [("dark", 1920, 1080), ("light", 390, 844)],
-)
 def test_from_a_file_to_a_board_by_keyboard_alone(
     new_app: Callable[..., App],
     open_page: OpenPage,
     sales: Path,
-    scheme: str,
-    width: int,
-    height: int,
 ) -> None:
-    page = open_page(width, height, scheme)
+    page = open_page(1920, 1080, "dark")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
@@ -88,14 +81,14 @@ def test_from_a_file_to_a_board_by_keyboard_alone(
         expect(finished(page)).to_be_visible()
         expect(page.locator("[class*=st-key-answer-] svg.marks, canvas").first).to_be_visible()
         _look_at_rows(page)
-        shot(page, f"keyboard-answer-{scheme}-{width}")
+        shot(page, "keyboard-answer")
         composer(page).focus()
         reach(page, page.get_by_role("button", name="Pin to board").first, "Shift+Tab")
         page.keyboard.press("Enter")
         expect(page.get_by_text("Pinned to “Board”.")).to_be_visible()
         _go(page, "Board")
         expect(page.locator("[class*=st-key-pin-card-]").filter(visible=True)).to_have_count(1)
-        shot(page, f"keyboard-board-{scheme}-{width}")
+        shot(page, "keyboard-board")
         _go(page, "Settings")
     assert errors == []
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.axe_kit import Inspection
-from tests.browser.conftest import PATIENCE, App, MessagesServer
+from tests.axe_kit import LOOKS, Inspection, Look
+from tests.browser.conftest import LARGE, PATIENCE, PHONE, App, MessagesServer, look_at
 from tests.browser.test_journeys import ask, composer, finished
 from tests.browser.test_python import shot
 from tests.tcp_proxy import TcpProxy
@@ -114,15 +114,13 @@ def test_a_question_for_a_chat_that_is_not_begun_begins_it_and_the_next_follows_
         expect(asked(page, "The second of it")).to_have_count(1)
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_a_lost_page_speaks_the_readers_language_and_can_be_used_by_everybody(
-    app: App, browser: Browser, scheme: str, width: int
+    app: App, browser: Browser
 ) -> None:
-    context = browser.new_context(
-        locale="de-CH", viewport={"width": width, "height": 844}, color_scheme=scheme
-    )
+    context = browser.new_context(locale="de-CH")
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
+    look_at(page, *PHONE)
     inspected = Inspection(page)
     with TcpProxy(app.port) as proxy:
         page.goto(proxy.url)
@@ -138,9 +136,8 @@ def test_a_lost_page_speaks_the_readers_language_and_can_be_used_by_everybody(
             "wieder da ist."
         )
         keep(page, "Eine Frage für später, mit vielen Worten " * 3)
-        shot(page, f"lost-{scheme}-{width}")
-        inspected._scheme = scheme
-        inspected._ask(())
+        shot(page, "lost-phone")
+        inspected.look("lost", (Look("phone", *PHONE), Look("large", *LARGE, LOOKS)))
         assert not [one for one in inspected.findings if "leaf-lost" in one.html + one.selector]
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         page.get_by_role("button", name="Zurücknehmen").click()

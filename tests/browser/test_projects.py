@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.app_process import App
-from tests.browser.conftest import PATIENCE, OpenPage
+from tests.browser.conftest import PATIENCE, PHONE, OpenPage, expect_fits, look_at
 from tests.browser.test_board import button, shots
 from tests.browser.test_edits import shot
 from tests.browser.test_journeys import ask, composer, finished
@@ -70,34 +70,29 @@ def choose(page: Page, dialog: Locator, name: str) -> None:
     page.get_by_role("option", name=name, exact=True).click()
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_a_project_from_its_making_to_its_end(
     new_app: Callable[..., App],
     model_server: MessagesServer,
     open_page: OpenPage,
     sales: Path,
-    size: tuple[int, int],
 ) -> None:
     app = new_app(model_url=model_server.url)
-    page = open_page(*size)
+    page = open_page(*WIDE)
     page.goto(f"{app.url}/files")
     page.locator('input[data-adds="files"]').set_input_files(sales)
     row = page.locator("[class*=st-key-file-row-]").filter(has_text="sales.csv")
     expect(row.first).to_be_visible()  # what is sent stands in a list before
-    if size == WIDE:
-        sidebar(page).get_by_role("link", name="Projects").click()
-    else:
-        page.goto(f"{app.url}/project")
+    sidebar(page).get_by_role("link", name="Projects").click()
     expect(page.get_by_role("heading", name="Projects", exact=True)).to_be_visible()
     address = make(page, "Quarter")
-    if size == WIDE:
-        shots(page, "project-empty")
+    shots(page, "project-empty")
     instruct(page, RULES)
     _add_file(page)
     _ask_in_it(page)
-    if size == WIDE:
-        _find_again(page, address)
-        _move_out_and_back(page)
+    _find_again(page, address)
+    expect_fits(page, PHONE)
+    look_at(page, *WIDE, "light")
+    _move_out_and_back(page)
     _delete(page, address)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import App, OpenPage
+from tests.browser.conftest import LARGE, PHONE, App, OpenPage, expect_fits, look_at
 from tests.browser.test_journeys import add_by_composer, ask, finished
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -64,13 +64,12 @@ def app(module_app: Callable[..., App], server: MessagesServer) -> App:
     return module_app(model_url=server.url)
 
 
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
-    app: App, open_page: OpenPage, tmp_path: Path, scheme: str, width: int, height: int
+    app: App, open_page: OpenPage, tmp_path: Path
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
-    page = open_page(width, height, scheme)
+    page = open_page(*LARGE)
     page.goto(app.url)
     add_by_composer(page, sales)
     ask(page, "Who leads?")
@@ -98,22 +97,20 @@ def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
     page.get_by_role("button", name="9,999.00 · no receipt").click()
     expect(panel.get_by_text("was not found in what the tools of this chat gave")).to_be_visible()
     page.screenshot(path=tmp_path / "missing.png")
+    expect_fits(page, PHONE)
+    page.screenshot(path=tmp_path / "missing-phone.png")
     page.reload()
     expect(missing).to_have_text(["9,999.00"])
 
 
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_a_direction_turned_round_and_the_figures_of_a_document_are_marked(
     new_app: Callable[..., App],
     open_page: OpenPage,
     tmp_path: Path,
-    scheme: str,
-    width: int,
-    height: int,
 ) -> None:
     years = tmp_path / "years.csv"
     years.write_text(YEARS, encoding="utf-8")
-    page = open_page(width, height, scheme)
+    page = open_page(*PHONE)
     with MessagesServer(turns_it_round) as running:
         app = new_app(model_url=running.url)
         page.goto(app.url)
@@ -131,6 +128,9 @@ def test_a_direction_turned_round_and_the_figures_of_a_document_are_marked(
             page.locator(".st-key-preview").get_by_text("the results say it fell: 1,204 → 1,060")
         ).to_be_visible()
         page.screenshot(path=tmp_path / "against-panel.png")
+        expect_fits(page, LARGE)
+        page.screenshot(path=tmp_path / "against-large.png")
+        look_at(page, *PHONE)
         expect(page.get_by_text("figures traced").first).to_be_visible()
         page.goto(f"{app.url}/documents")
         page.get_by_role("button", name="Report").first.click()

@@ -11,7 +11,7 @@ import pytest
 from openpyxl import Workbook
 from playwright.sync_api import expect
 
-from tests.browser.conftest import App, OpenPage
+from tests.browser.conftest import LARGE, PHONE, App, OpenPage, expect_fits, look_at
 from tests.browser.test_journeys import add_by_composer, ask, finished, open_steps
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -65,17 +65,13 @@ def workbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1920, 1080), ("dark", 390, 844)])
 def test_totals_are_named_where_figures_stand(
     app: App,
     open_page: OpenPage,
     workbook: Path,
-    scheme: str,
-    width: int,
-    height: int,
     tmp_path: Path,
 ) -> None:
-    page = open_page(width, height, scheme)
+    page = open_page(*PHONE)
     page.goto(app.url)
     add_by_composer(page, workbook)
     ask(page, "Which are above 25?")
@@ -97,15 +93,18 @@ def test_totals_are_named_where_figures_stand(
     expect(
         page.get_by_text("1 row is hidden in the sheet and read like all others. (A5:B5)")
     ).to_be_visible()
-    page.screenshot(path=tmp_path / f"described-{scheme}.png", full_page=True)
+    page.screenshot(path=tmp_path / "described.png", full_page=True)
     page.get_by_text(re.compile("^Queried.* q3")).click()
     left = page.get_by_text("q3: 2 left out as subtotals (rows 4, 7 of q3.xlsx, sheet Data)")
     expect(left).to_be_visible()
-    page.screenshot(path=tmp_path / f"queried-{scheme}.png", full_page=True)
+    page.screenshot(path=tmp_path / "queried.png", full_page=True)
+    expect_fits(page, LARGE)
+    page.screenshot(path=tmp_path / "queried-large.png", full_page=True)
+    look_at(page, *PHONE)
     page.get_by_role("button", name="Open sheet Data!A5:B5").click()
     preview = page.locator(".st-key-preview")
     expect(
         preview.get_by_text("Rows 1–7 of 7 · in queries 2 left out as subtotals")
     ).to_be_visible()
     expect(preview.get_by_text("1 printed total does not add up")).to_be_visible()
-    page.screenshot(path=tmp_path / f"preview-{scheme}.png")
+    page.screenshot(path=tmp_path / "preview.png")
