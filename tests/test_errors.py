@@ -87,7 +87,7 @@ def test_a_page_that_fails_unexpectedly_is_one_sentence() -> None:
         except KeyError as e:
             explain(e)
 
-    shown = AppTest.from_function(page).run()
+    shown = AppTest.from_function(page, default_timeout=60).run()
     assert [w.value for w in shown.warning] == [
         "This page could not be drawn. Reload it; the log says why."
     ]

@@ -71,7 +71,7 @@ def test_a_page_that_fails_logs_no_word_of_it() -> None:
 
     _tell(Settings())
     with written() as log:
-        AppTest.from_function(page).run()
+        AppTest.from_function(page, default_timeout=60).run()
         handle_uncaught_app_exception(NotFoundError(f"No column '{PLANTED}'."))
         logging.getLogger("dbos").error("Exception in workflow", exc_info=KeyError(PLANTED))
     assert "A page failed" in log.getvalue()

@@ -138,7 +138,7 @@ def test_a_step_of_any_tool_is_drawn_with_the_words_of_its_parameters(
         "output": output,
     }
     monkeypatch.setenv("STEP", json.dumps(step))
-    page = AppTest.from_function(draw_step).run()
+    page = AppTest.from_function(draw_step, default_timeout=60).run()
     assert not page.exception
     assert [e.label for e in page.expander] == ["Counted the words of fruit\\.txt"]
 

@@ -86,7 +86,7 @@ def test_a_dialog_about_what_has_gone_says_so() -> None:
         ask()
         keep_open()
 
-    drawn = AppTest.from_function(page).run()
+    drawn = AppTest.from_function(page, default_timeout=60).run()
     assert not drawn.exception
     assert [one.value for one in drawn.warning] == ["There is no file of that name\\."]
 

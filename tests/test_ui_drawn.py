@@ -24,7 +24,7 @@ def page() -> None:
 
 
 def test_a_text_is_made_safe_once_and_not_at_a_rerun() -> None:
-    shown = AppTest.from_function(page).run()
+    shown = AppTest.from_function(page, default_timeout=60).run()
     first = shared().made
     texts = [one.value for one in shown.markdown]
     assert any("[x](https://evil.example/a.png)" in text for text in texts)

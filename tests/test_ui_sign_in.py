@@ -158,7 +158,8 @@ def test_a_download_that_was_drawn_before_the_sign_out_gives_nothing(leaf: Leaf)
     visit = leaf.sign_in(claims("Ann"))
     page = AppTest.from_string(
         "import streamlit as st\nfrom leaf.ui.state import later\n"
-        "st.session_state['made'] = later(lambda own: own.team.user().email)"
+        "st.session_state['made'] = later(lambda own: own.team.user().email)",
+        default_timeout=PATIENCE,
     )
     page.secrets["auth"] = {**AUTH, "google": PROVIDER}
     page.user = claims("Ann")
@@ -331,7 +332,9 @@ def test_a_question_about_ones_drive_is_shown_to_nobody_else(
     ann, bob, chat_id = shared_chat(leaf)
     for scope, sees in ((ann, True), (bob, False)):
         monkeypatch.setattr("leaf.ui.code.session", lambda scope=scope: leaf.session(scope))
-        page = AppTest.from_function(question, args=(ann.user_id, chat_id)).run()
+        page = AppTest.from_function(
+            question, default_timeout=60, args=(ann.user_id, chat_id)
+        ).run()
         assert not page.exception
         assert ("walrus" in words_of(page)) is sees
         assert labels_of(page) == (["Allow", "Refuse"] if sees else [])
