@@ -42,6 +42,8 @@ SHOWS = """scheme => {
 """In these colours, and nothing is pale because it is drawn anew."""
 TRIES = 20
 """Until the page was not drawn anew meanwhile."""
+SOON = 1_000
+"""Milliseconds after which what breaks a rule still does."""
 STILL = """*, *::before, *::after { transition: none !important;
   animation-delay: 0s !important; animation-duration: 0s !important; }"""
 """Nothing is read while it fades in."""
@@ -131,14 +133,12 @@ class Inspection:
         self.page.add_style_tag(content=STILL)
 
     def _ask(self, only: Sequence[str]) -> None:
-        given = {"only": list(only), "known": [vars(one) for one in self.known]}
-        found: list[dict[str, Any]] | None = None
-        for _ in range(TRIES):
-            wait_until(lambda: self.page.evaluate(SHOWS, self._scheme))
-            found = self.page.evaluate(RUN, given)
-            if found is not None:
-                break
-        assert found is not None, f"{self.where}: the page does not come to rest"
+        found = self._violations(only)
+        if any(one["known"] < 0 for one in found):
+            # On a busy machine what comes into view is pale for longer than its page says.
+            self.page.wait_for_timeout(SOON)
+            again = {(one["rule"], one["selector"]) for one in self._violations(only)}
+            found = [one for one in found if (one["rule"], one["selector"]) in again]
         for one in found:
             if one["known"] >= 0:
                 self.met.add(one["known"])
@@ -153,6 +153,16 @@ class Inspection:
                         one["mend"] or one["help"],
                     )
                 )
+
+    def _violations(self, only: Sequence[str]) -> list[dict[str, Any]]:
+        """Of the page at rest."""
+        given = {"only": list(only), "known": [vars(one) for one in self.known]}
+        for _ in range(TRIES):
+            wait_until(lambda: self.page.evaluate(SHOWS, self._scheme))
+            found: list[dict[str, Any]] | None = self.page.evaluate(RUN, given)
+            if found is not None:
+                return found
+        raise AssertionError(f"{self.where}: the page does not come to rest")
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type == "error":

@@ -167,8 +167,7 @@ def answered(db: Database, scope: Scope, since: datetime | None, zone: str) -> d
     return found
 
 
-@pytest.mark.parametrize("zone", ["UTC", BERLIN])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("seed", "zone"), [(1, "UTC"), (2, BERLIN)])
 def test_what_is_added_up_equals_the_steps_whatever_happens(
     settings: Settings, zone: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,6 +54,18 @@ def y_of(element: Locator) -> float:
     return float((element.bounding_box() or {"y": -1e9})["y"])
 
 
+def places_at_rest(elements: list[Locator]) -> list[float]:
+    """Where they stand once they stand still for a moment."""
+    before: list[float] = []
+    for _ in range(50):
+        places = [y_of(one) for one in elements]
+        if places == before:
+            return places
+        before = places
+        elements[0].page.wait_for_timeout(200)
+    raise AssertionError(f"they do not stand still: {before}")
+
+
 def stays_at(element: Locator, y: float) -> None:
     """It comes to stand there, and is still there when all is drawn."""
     wait_until(lambda: abs(y_of(element) - y) <= 3)
@@ -208,7 +220,7 @@ def test_nothing_moves_while_an_answer_grows_and_when_its_steps_become_one_line(
             ]
             expect(answer.get_by_text("And its")).to_be_visible()
             expect(seen[1]).to_be_visible()
-            places = [y_of(one) for one in seen]
+            places = places_at_rest(seen)
             assert min(places) > 0
             expect(finished(page)).to_have_count(number + 1)
             expect(answer.locator("[class*=st-key-steps-]").first).to_be_visible()
