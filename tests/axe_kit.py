@@ -137,8 +137,7 @@ class Inspection:
         if any(one["known"] < 0 for one in found):
             # On a busy machine what comes into view is pale for longer than its page says.
             self.page.wait_for_timeout(SOON)
-            again = {(one["rule"], one["selector"]) for one in self._violations(only)}
-            found = [one for one in found if (one["rule"], one["selector"]) in again]
+            found = [*(one for one in found if one["known"] >= 0), *self._violations(only)]
         for one in found:
             if one["known"] >= 0:
                 self.met.add(one["known"])

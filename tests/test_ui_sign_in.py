@@ -333,7 +333,7 @@ def test_a_question_about_ones_drive_is_shown_to_nobody_else(
     for scope, sees in ((ann, True), (bob, False)):
         monkeypatch.setattr("leaf.ui.code.session", lambda scope=scope: leaf.session(scope))
         page = AppTest.from_function(
-            question, default_timeout=60, args=(ann.user_id, chat_id)
+            question, default_timeout=PATIENCE, args=(ann.user_id, chat_id)
         ).run()
         assert not page.exception
         assert ("walrus" in words_of(page)) is sees

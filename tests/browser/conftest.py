@@ -35,7 +35,8 @@ CHROMIUM_FLAGS = [
     "--process-per-site",
     "--js-flags=--no-opt --invocation-count-for-maglev=2000",
 ]
-"""A test's page does not last until its program, compiled with more care, runs faster for it."""
+"""The last two for what a test takes: one process draws all its pages, and none of them lasts until
+its program, compiled with more care, would run the faster for it."""
 CHROMIUMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 """Of one engine; the first draws no window around the page, which takes a third less of a core."""
 PATIENCE = 60_000
@@ -242,7 +243,7 @@ def kept_context(browser: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def context(kept_context: BrowserContext) -> Iterator[BrowserContext]:
     """A browser that nobody has used, but for the page's program, which it fetched and compiled for
-    an earlier test: that is half of what opening a page takes."""
+    an earlier test."""
     kept_context.set_default_timeout(PATIENCE)
     stays = list(kept_context.pages)
     yield kept_context
@@ -279,6 +280,8 @@ def expect_fits(page: Page, look: tuple[int, int, str]) -> None:
     """What stands there in one look, in this one as well."""
     look_at(page, *look)
     wait_until(lambda: fits(page))
+    page.wait_for_timeout(500)  # also once what measures its own width has drawn itself anew
+    assert fits(page)
 
 
 class OpenPage(Protocol):
