@@ -146,8 +146,9 @@ def watch_many(home: Path) -> list[Figure]:
     def note(kind: str, chunks: Any) -> None:
         now = time.monotonic()
         for c in chunks:
-            if c["type"] == "text-delta":
-                late[kind].append(now - float(c["delta"].split()[-1]))
+            # the space at the end comes by itself: it might have stood before a citation's mark
+            if c["type"] == "text-delta" and (said := c["delta"].split()):
+                late[kind].append(now - float(said[-1]))
 
     def view(run: Run) -> None:
         position, done = 0, False
