@@ -127,6 +127,7 @@ def answer(
     inline_tokens: int = 0,
     message_id: str = "a1",
     tool: Callable[[str, Json, threading.Event], ToolOutput] = run_tool,
+    **task_options: Any,
 ) -> Answered:
     chunks: list[Json] = []
 
@@ -142,6 +143,7 @@ def answer(
         lambda name, given, stop, hooks: tool(name, given, stop),
         limits or RunLimits(),
         inline_tokens,
+        **task_options,
     )
     return Answered(
         agent.answer(task, emit, steps or InlineSteps(), stop or threading.Event()), chunks

@@ -119,13 +119,28 @@ def test_a_model_that_refuses_is_the_tools_error(serve: Serve) -> None:
 
 def test_rules_lend_no_model(serve: Serve) -> None:
     server = serve(Turn.call(CALL), Turn.say("Done."))
-    lent: list[Any] = []
+    lent: list[Hooks] = []
     run(
         server,
-        lambda name, given, stop, hooks: lent.append(hooks.ask) or ToolOutput("x", "y"),
+        lambda name, given, stop, hooks: lent.append(hooks) or ToolOutput("x", "y"),
         can_write=False,
     )
-    assert lent == [None]
+    [hooks] = lent
+    assert hooks.ask is None
+    assert hooks.file_tokens is None, "no model reads: there is nothing to save for one"
+
+
+def test_what_cannot_go_back_to_the_model_is_the_tools_fault_and_the_answer_goes_on(
+    serve: Serve,
+) -> None:
+    server = serve(Turn.call(CALL), Turn.say("It failed."))
+    without_texts: Any = None
+    broken = ToolOutput("x", "y", passages=(CitablePassage("f1#p 1", "a.pdf", without_texts),))
+    outcome, _ = run(server, lambda *_: broken)
+    assert outcome.status == "completed"
+    [result] = tool_results(server)
+    assert result["is_error"]
+    assert "by a fault of Leaf" in result["content"]
 
 
 def test_live_chunks_are_seen_and_only_what_the_output_shows_is_kept(serve: Serve) -> None:

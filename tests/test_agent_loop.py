@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from leaf.agent.cited import Citation, Verdict
 from leaf.agent.events import place_of, reduce
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn, TokenUsage
 from leaf.agent.models.claude import ClaudeModel
-from leaf.agent.steps import InlineSteps, ModelStep, S, ToolStep
+from leaf.agent.steps import CitationStep, InlineSteps, ModelStep, S, ToolStep
 from leaf.errors import StorageAwayError
 from leaf.provenance.coverage import merge_coverage, unite
 from leaf.settings import RunLimits
@@ -215,6 +217,15 @@ def test_stream_that_keeps_breaking_ends_in_an_error_and_keeps_what_was_shown() 
     assert result.outcome.raw[-1]["content"][0]["text"] == result.text
 
 
+def test_a_model_that_is_busy_is_asked_again_and_the_viewer_told_until_then() -> None:
+    result, _ = ask([Failure.overloaded(), Failure.overloaded(), Turn.say("At last.")])
+    said = [c["data"]["text"] for c in result.kinds("data-status")]
+    assert [text.rpartition("(")[2] for text in said if text] == ["attempt 2).", "attempt 3)."]
+    assert all("Trying again in" in text for text in said if text)
+    assert said[1::2] == ["", ""], "nothing is said of a wait that is over"
+    assert not [part for part in result.outcome.parts if part["type"] == "data-status"]
+
+
 def test_refused_request_is_not_asked_again() -> None:
     result, server = ask([Failure.unauthorized(), Turn.say("Too late.")])
     assert result.outcome.status == "error"
@@ -368,6 +379,52 @@ def test_sources_coverage_and_usage_come_once_before_the_end() -> None:
     assert usage["cost"] > 0
     assert 0 <= usage["seconds"] < 60
     assert (usage["inline_tokens"], usage["inline_cost"]) == (500_000, pytest.approx(1.0))
+
+
+class SlowSteps(InlineSteps):
+    """Each step says that it took ten seconds, as one that is replayed says what it took then."""
+
+    def __call__(self, name: str, shape: type[S], function: Callable[[], S], /) -> S:
+        return self._slow(super().__call__(name, shape, function))
+
+    def parallel(self, shape: type[S], jobs: Sequence[tuple[str, Callable[[], S]]], /) -> list[S]:
+        return [self._slow(step) for step in super().parallel(shape, jobs)]
+
+    def _slow(self, step: S) -> S:
+        counted = isinstance(step, ModelStep | ToolStep | CitationStep)
+        return replace(step, seconds=10.0) if counted else step  # type: ignore[type-var]
+
+
+class Sure:
+    """A resolver of citations that finds everything."""
+
+    def name(self, handle: str) -> tuple[str, str] | None:
+        return "id-1", "a.txt"
+
+    def check(self, citations: Sequence[Citation]) -> list[Verdict]:
+        return [Verdict(True, "lines 1-10") for _ in citations]
+
+
+def test_an_answers_time_is_that_of_its_steps_and_calls_side_by_side_count_once() -> None:
+    two = [Turn.call(ADD, ADD), Turn.say("It is 6.")]
+    result, _ = ask(two, steps=SlowSteps())
+    assert result.outcome.usage["seconds"] == pytest.approx(30, abs=0.5)
+    cited = [Turn.say('It is 6 [f1#lines 1-10 "six"].')]
+    result, _ = ask(cited, steps=SlowSteps(), resolver=Sure())
+    assert len(result.kinds("source-document")) == 2, "as it was written, and as it was checked"
+    assert result.outcome.usage["seconds"] == pytest.approx(20, abs=0.5)
+
+
+def test_each_turns_use_is_told_under_the_name_of_its_step() -> None:
+    told: list[tuple[str, TokenUsage, float | None]] = []
+    result, server = ask(
+        [Turn.call(ADD), Turn.say("It is 6.")], spent=lambda *one: told.append(one)
+    )
+    names = [name for name, _, _ in told]
+    assert len(set(names)) == len(server.requests) == 2
+    assert sum(used.input for _, used, _ in told) == result.outcome.usage["input"]
+    assert sum(used.output for _, used, _ in told) == result.outcome.usage["output"]
+    assert sum(money or 0 for _, _, money in told) == pytest.approx(result.outcome.usage["cost"])
 
 
 def test_coverage_of_several_calls_never_counts_a_unit_twice() -> None:
