@@ -319,6 +319,16 @@ def test_chat_that_cannot_be_made_shorter_says_so_and_asks_no_more() -> None:
     assert "longer than the model can take" in done.outcome.error
 
 
+def test_a_server_that_refuses_any_length_is_asked_once_more_and_no_oftener() -> None:
+    history = [question("Read", "u0")]
+    for n in range(6):
+        history += [said_with_results(f"a{n}"), question("And?", f"u{n + 1}")]
+    with MessagesServer([Failure.too_long()] * 9, strict=False) as server:
+        done = answer(small_agent(server, 200_000), history)
+        assert server.connections == 2
+    assert "longer than the model can take" in done.outcome.error
+
+
 def said_with_results(message_id: str, results: int = 4) -> Message:
     raw: list[Json] = []
     for n in range(results):

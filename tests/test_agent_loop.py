@@ -197,7 +197,8 @@ def test_result_that_holds_base64_is_kept_from_the_model() -> None:
 def test_cut_stream_is_asked_again_and_shows_only_the_new_attempt(where: dict[str, int]) -> None:
     result, server = ask([Turn.say("Old attempt of text.", **where), Turn.say("New attempt.")])
     assert result.text == "New attempt."
-    assert len(result.kinds("data-reset-step")) == 1
+    [reset] = result.kinds("data-reset-step")
+    assert reset["transient"], "clients of the protocol must not keep it among the answer's parts"
     assert any("Old" in c["delta"] for c in result.kinds("text-delta"))
     assert result.outcome.usage["input"] == sum(r.tokens for r in server.requests)
 
