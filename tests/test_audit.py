@@ -43,6 +43,9 @@ def test_whatever_is_done_is_written_down_and_nothing_of_what_it_was_about(
     with opened(settings.home, database_url=settings.database_url, **allowed) as leaf:
         visit = leaf.sign_in(claims("Ann Example"))
         ann = leaf.session(visit.scope)
+        ann.team.invite("cy@example.org")
+        (invitation,) = ann.team.invitations()
+        ann.team.withdraw(invitation.id)
         ann.team.invite("bob@example.org")
         bob_visit = leaf.sign_in(claims("Bob Example"), visit.scope.workspace_id)
         bob = leaf.session(Scope(visit.scope.workspace_id, bob_visit.user.id))
@@ -78,6 +81,8 @@ def test_whatever_is_done_is_written_down_and_nothing_of_what_it_was_about(
         leaf.sign_out(visit)
         assert [(action, who.partition("@")[0]) for action, who, _ in told(ann)] == [
             ("signed in", "ann"),
+            ("invited", "ann"),
+            ("invitation taken back", "ann"),
             ("invited", "ann"),
             ("joined", "bob"),
             ("signed in", "bob"),

@@ -23,7 +23,7 @@ from leaf.jobs.places import Place, Places
 from leaf.jobs.work import Watch
 from leaf.sessions.session import Session
 from leaf.store import Store, jobs
-from leaf.store.jobs import Job, State, outcome_line, progress_line
+from leaf.store.jobs import Became, Job, State, outcome_line, progress_line
 from leaf.store.model import Scope
 from tests import forked_programs
 from tests.drive_kit import leaf_beside
@@ -142,6 +142,10 @@ def test_a_job_grows_by_what_is_announced_and_is_held_by_its_process(
         jobs.append(store.db, scope, job.id, items, state="coming")
     found = jobs.get(store.db, scope, job.id)
     assert (found.total, found.coming) == (5, 5)
+    jobs.mark(store.db, job.id, [Became(number, "waiting") for number in range(5)])
+    assert [item.name for item in jobs.waiting(store.db, job.id, 9)] == [
+        f"{name}.csv" for name in "abcde"
+    ]
     assert jobs.unscoped_held(store.db, "here") == {job.id}
     assert jobs.unscoped_held(store.db, "there") == frozenset()
     jobs.end(store.db, job.id, "stopped")

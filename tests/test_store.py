@@ -522,7 +522,16 @@ def test_feedback_is_up_down_or_nothing(store: Store, scope: Scope) -> None:
         messages.set_feedback(store.db, scope, answer.id, 5)
 
 
+def test_another_answer_brings_its_chat_to_the_top(store: Store, scope: Scope) -> None:
+    first, second = (chats.create(store.db, scope, title=title) for title in ("first", "second"))
+    asked = messages.add_exchange(store.db, scope, first.id, text("?")).question
+    messages.add_exchange(store.db, scope, second.id, text("?"))
+    messages.add_answer(store.db, scope, asked.id)
+    assert [c.id for c in chats.list_chats(store.db, scope)] == [first.id, second.id]
+
+
 def test_unfinished_answers_of_everybody_are_found_at_boot(store: Store, scope: Scope) -> None:
+    assert messages.unscoped_unfinished(store.db) == []
     other = users.ensure_user(store.db, "bob@example.org", "Bob")
     answers = []
     for owner in (scope, other, scope):
@@ -710,6 +719,28 @@ def test_file_is_renamed_deleted_restored_and_purged(store: Store, scope: Scope)
         store.db, scope, chat.id, [add_file(store, scope, "sales.csv", b"new").id]
     )[0]
     assert (later.handle, later.slug) == ("f2", "sales_2")
+
+
+def test_an_archive_comes_back_with_what_was_put_away_with_it_and_not_before(
+    store: Store, scope: Scope
+) -> None:
+    def member(name: str) -> File:
+        sha256 = hashlib.sha256(name.encode()).hexdigest()
+        new = files.NewFile(
+            name, "text/csv", "csv", 1, sha256, "archive", "", {}, parent_id=archive.id
+        )
+        return files.add(store.db, scope, new)[0]
+
+    archive = add_file(store, scope, "all.zip")
+    kept, thrown_out = member("a.csv"), member("b.csv")
+    files.delete(store.db, scope, thrown_out.id)
+    files.delete(store.db, scope, archive.id)
+    assert files.list_files(store.db, scope) == []
+    files.restore(store.db, scope, archive.id)
+    assert [m.id for m in files.members(store.db, scope, archive.id)] == [kept.id]
+    assert [m.id for m in files.members(store.db, scope, archive.id, deleted=True)] == [
+        thrown_out.id
+    ]
 
 
 @pytest.mark.parametrize(

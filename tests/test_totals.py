@@ -90,6 +90,23 @@ def test_a_mean_is_doubted_where_it_reads_like_one(
     assert judged(tmp_path, text) == ({}, doubtful)
 
 
+def test_a_few_words_among_numbers_hide_no_sum(tmp_path: Path) -> None:
+    text = "name,n,m\nA,636,2\nB,pending,464\nC,235,292\nD,518,3\n,1389,761\n"
+    info = from_csv(tmp_path, text)
+    assert dict(info.columns)["n"] == "VARCHAR"
+    assert (info.rows, dict(info.left_out)) == (4, {"total": (6,)})
+
+
+@pytest.mark.parametrize("total", ["Total", ""])
+def test_averages_are_those_of_the_rows_without_their_total(tmp_path: Path, total: str) -> None:
+    text = (
+        "name,n,m\nA,9,904\nB,1,419\nC,1759,1216\nD,297,837\nE,509,560\n"
+        f"{total},2575,3936\nMean,515,787.2\n"
+    )
+    info = from_csv(tmp_path, text)
+    assert (info.rows, dict(info.left_out)) == (5, {"total": (7,), "note": (8,)})
+
+
 def test_zeros_say_nothing_of_what_is_greatest(tmp_path: Path) -> None:
     text = (
         "area,a,b,c\nHill,301,5,5\nDale,442,5,5\nAll mountains,800,0,0\nMoor,193,5,5\nFen,278,5,5\n"
