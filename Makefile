@@ -1,6 +1,6 @@
 # Two commands do all the set-up: `make run` and `make test`.
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
-	$$p -c 'import sys, ensurepip, sqlite3; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+PYTHON ?= $(shell for p in python3.13 python3.14 python3.12 python3.11 python3; do \
+	$$p -c 'import sys, ensurepip, sqlite3; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null && echo $$p && break; done)
 PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 CLUSTER_PORT ?= 8080
@@ -40,7 +40,7 @@ quick: .venv/.dev ## The tests that need no browser, no PostgreSQL, no foreign c
 browser: .venv/.dev ## The app in headless Chromium
 	$(call tests,-n 2 --dist loadfile,tests/browser)
 
-start-up: .venv/.dev ## The start on Python 3.11, 3.12 and 3.13, each with an old and a new SQLite, in clean environments
+start-up: .venv/.dev ## The start on Python 3.11 to 3.14, each with an old and a new SQLite, in clean environments
 	$(call tests,-n 2 --dist loadgroup,tests/start_up)
 
 check: .venv/.dev ## Lint, types, import contracts, the age of documented figures and whether all tests are found, beside one another
@@ -81,7 +81,7 @@ peers: .venv/.dev ## Leaf beside Chainlit, Gradio and plain Streamlit, each in a
 	$(BIN)/python -m bench.peers
 
 .venv/bin/python:
-	@test -n "$(PYTHON)" || { echo "Leaf needs Python 3.11, 3.12 or 3.13 with venv and sqlite3 (Debian: python3 python3-venv);" \
+	@test -n "$(PYTHON)" || { echo "Leaf needs Python 3.11, 3.12, 3.13 or 3.14 with venv and sqlite3 (Debian: python3 python3-venv);" \
 		"none that runs was found on the PATH. PYTHON=/path/to/python3.12 names one."; exit 1; }
 	$(PYTHON) -m venv .venv
 

@@ -23,7 +23,7 @@ from tests.app_process import App
 from tests.messages_server import MessagesServer, Turn
 from tests.start_up.machines import ROOT, CannotBeHadError, Machine, machine
 
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 COMBINATIONS = [
     pytest.param(
         python, age, marks=pytest.mark.xdist_group(python)
@@ -33,7 +33,7 @@ COMBINATIONS = [
         ("3.12", "oldest"),
     ]
 ]
-KILLED = (("3.11", "old"), ("3.12", "oldest"), ("3.13", "new"))
+KILLED = (("3.11", "old"), ("3.12", "oldest"), ("3.13", "new"), ("3.14", "new"))
 """Each Python, and each age of SQLite."""
 SALES = "region,revenue\nNorth,100\nSouth,120\nNorth,200\n"
 SLOW = Turn.say("\n\n".join(f"Paragraph {i}." for i in range(1, 41)), pieces=120, delay=0.1)
