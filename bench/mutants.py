@@ -260,7 +260,9 @@ def line(outcomes: Sequence[Outcome]) -> str:
 def main() -> int:
     """1 where more live than may."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (all)")
+    parser.add_argument(
+        "parts", nargs="*", default=[], metavar="PART", help=f"{', '.join(PARTS)} (all)"
+    )
     parser.add_argument("-n", type=int, default=SAMPLE, help="mutants of each part")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument(

@@ -302,3 +302,26 @@ def test_a_letter_among_numbers_keeps_them_text_and_is_said(tmp_path: Path) -> N
     )
     assert dict(info.columns)["count"] == "VARCHAR"
     assert "10 of 30 values are no numbers" in notes["cells-unparsed"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "{day:02d}.03.2023;{name};{n},{cents:02d}",
+        "2023-03-{day:02d};{name};-{n},{cents:02d}",
+        "{day:02d}/03/2023|{name}|{n},{cents:02d}",
+        "{day:02d}.03.2023 12:{day:02d};{name};{n}.482,{cents:02d} €",
+        "12:{day:02d}:05\t{name}\t{n},{cents:02d}",
+    ],
+)
+@pytest.mark.parametrize("rows", [3, 12, 90])
+def test_what_follows_a_date_is_no_part_of_it(row: str, rows: int) -> None:
+    """A comma in the last cell alone parts nothing: `01.03.2023;Rent;12,50`."""
+    names = ["Rent", "Köln", "Bakery", "Shell"]
+    lines = [
+        row.format(day=i % 28 + 1, name=names[i % 4], n=i + 5, cents=i * 7 % 100)
+        for i in range(rows)
+    ]
+    delimiter = next(sign for sign in ";|\t" if sign in row)
+    head = delimiter.join(["Day", "What", "Amount"])
+    assert sniff("\n".join([head, *lines, ""])).delimiter == delimiter

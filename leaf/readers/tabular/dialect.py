@@ -25,9 +25,12 @@ _FIRMER = ("\t", "|", ";", ",")
 values."""
 _SINGLE = (",", ";", "\t", "|", ":", "^", "~", " ", "\x1f", "\x01")
 _LONG = ("||", "::", "|~|", ";;", "~|~", "^|^", "##", "<>", "@@", "\t\t", ", ")
+_MOMENT = r"""\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d[^,;|\t"]*)?"""
+"""A date or a time, or both. No sign that parts cells stands in one: `01.03.2023;Rent;12` is no
+date."""
 _VALUE = re.compile(
-    r"[ \u00a0$€£¥+\-(]*\d[\d.,' \u00a0\u202f]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T "
-    r"]\d+.*)?|true|false|n/?a|null",
+    r"[ \u00a0$€£¥+\-(]*\d[\d.,' \u00a0\u202f]*%?\)?(?:e[+-]?\d+)?|"
+    rf"{_MOMENT}|true|false|n/?a|null",
     re.IGNORECASE | re.ASCII,
 )
 _LOOKED_AT = 4_000
