@@ -16,6 +16,8 @@ from itertools import islice
 from typing import Any
 
 from leaf.agent.column_kinds import is_rate
+from leaf.agent.rules.numbers import meanings, period_of, written
+from leaf.agent.rules.spoken import language_of
 from leaf.agent.rules.tables import (
     NO_COLUMN,
     PHRASES,
@@ -24,6 +26,7 @@ from leaf.agent.rules.tables import (
     QuestionWord,
     forms,
     split_words,
+    with_numbers,
 )
 from leaf.files.names import fold
 from leaf.language.text import t
@@ -58,6 +61,25 @@ class Query:
 
 
 ROWS = ("count", NO_COLUMN)
+_PASSED = "_i"
+"""Roles of words that add nothing to what is asked."""
+
+
+@dataclass(frozen=True)
+class PassedOver:
+    """A word that adds nothing, and is a value of a column as well: `it` beside `IT`."""
+
+    word: str
+    value: str
+    column: str
+
+    def __str__(self) -> str:
+        return t(
+            "“{word}” is read as a small word, not as the value {value} of {column}.",
+            word=self.word,
+            value=self.value,
+            column=f"`{self.column}`",
+        )
 
 
 class Grammar:
@@ -79,7 +101,8 @@ class Grammar:
             ]
             for value in dict.fromkeys([*column.values, *looked_up]):
                 self.values.setdefault(fold(value), {}).setdefault(column, []).append(value)
-        self.words: list[QuestionWord] = split_words(question)
+        self.language = language_of(question)
+        self.words = with_numbers(split_words(question), question, written(question, self.language))
         self.end = len(self.words)
         self.roles: list[list[tuple[int, str, Any]]] = [[] for _ in range(self.end + 1)]
         """At each word: where a role ends, its letter, what it stands for."""
@@ -89,6 +112,7 @@ class Grammar:
         ]
         for first, end in self.spans:
             self.roles[first] += [(end, *item) for item in self._items(self.words[first:end])]
+        self.roles = [self._told_apart(at, roles) for at, roles in enumerate(self.roles)]
         names = [
             (i, j)
             for i in range(self.end)
@@ -112,6 +136,34 @@ class Grammar:
         for at in reversed(range(self.end)):
             self._live |= {at} if any(end in self._live for end, _, _ in self.roles[at]) else set()
 
+    def _told_apart(
+        self, at: int, roles: Sequence[tuple[int, str, Any]]
+    ) -> list[tuple[int, str, Any]]:
+        """Roles of a word; one that is a value of the table too is passed over with a note, and not
+        at all where it is written as an abbreviation."""
+        values = {end: meaning for end, role, meaning in roles if role == "V"}
+        kept = []
+        for end, role, meaning in roles:
+            if role == "_" and self._tells_when(at, end):
+                continue
+            if role in _PASSED and end in values:
+                if end == at + 1 and self._is_abbreviation(self.words[at]):
+                    continue
+                column, spelt = values[end]
+                meaning = PassedOver(self._text(self.words[at:end]), spelt[0], column.name)
+            kept.append((end, role, meaning))
+        return kept
+
+    def _tells_when(self, at: int, end: int) -> bool:
+        """Whether a word says which month or year is meant, so that it must not be passed over:
+        nobody here knows which one is `this month`."""
+        steps = self.roles[end] if end < self.end else ()
+        return self.words[at].key in ("this", "that") and any(role == "g" for _, role, _ in steps)
+
+    def _is_abbreviation(self, word: QuestionWord) -> bool:
+        """Whether it stands in capitals among others that do not: `IT`, `US`."""
+        return len(word.text) > 1 and word.text.isupper() and not self.question.isupper()
+
     def _items(self, words: Sequence[QuestionWord]) -> Iterator[Item]:
         """All that these words can be."""
         keys, kinds, alone = tuple(w.key for w in words), {w.kind for w in words}, len(words) == 1
@@ -122,10 +174,10 @@ class Grammar:
             ]
             yield from ((role, meaning) for role, meaning in dict.fromkeys(roles) if role[0] != "+")
             if alone and kinds == {"number"}:
-                yield "N", words[0].text.replace(",", "")
+                yield from (("N", number) for number in meanings(words[0].text, self.language))
             if alone and any(forms(keys[0]) & forms(noun) for noun in self.table.nouns):
                 yield "r", ""
-            if period := _period(keys):
+            if period := period_of(keys):
                 yield "Y", period
         if keys in self.table.names:
             yield "T", ""
@@ -167,7 +219,8 @@ class Grammar:
             yield ()
         for end, role, meaning in self.roles[at] if at in self._live else ():
             yield from (
-                (*(() if role == "_" else ((role, meaning),)), *rest) for rest in self._paths(end)
+                (*(() if (role, meaning) == ("_", "") else ((role, meaning),)), *rest)
+                for rest in self._paths(end)
             )
 
     def readings(self) -> list[Query]:
@@ -176,8 +229,10 @@ class Grammar:
         for number, path in enumerate(self._paths() if 0 < self.end <= MOST_WORDS else ()):
             if number > MOST_PATHS:
                 return []
+            passed = {str(meaning) for _, meaning in path if isinstance(meaning, PassedOver)}
+            path = tuple(item for item in path if item[0] != "_")
             letters = "".join(role for role, _ in path)
-            loose = {
+            loose = passed | {
                 t("“{word}” is read as the column {column}.", word=c.asked, column=f"`{c.name}`")
                 for role, c in path
                 if role in "KP" and c.asked
@@ -236,7 +291,7 @@ class Grammar:
 
     def is_only(self, letters: str) -> bool:
         """Whether all words can be of these kinds, one of the first kind among them."""
-        paths = ({role for role, _ in path} for path in islice(self._paths(), 500))
+        paths = ({role for role, _ in path} - {"_"} for path in islice(self._paths(), 500))
         return self.end <= MOST_WORDS and any(
             letters[0] in path and path <= set(letters) for path in paths
         )
@@ -273,24 +328,11 @@ class Grammar:
             i
             for i, roles in enumerate(self.roles)
             for end, role, _ in roles
-            if role not in "NYV"
+            if role not in "NYV" and not self._is_abbreviation(self.words[i])
             for i in range(i, end)
         }
         texts = (self._text(self.words[i:j]) for i, j in self.spans if set(range(i, j)) - sure)
         return list(dict.fromkeys(map(fold, texts)))[:120]
-
-
-def _period(keys: Sequence[str]) -> str:
-    """`2023`, `march 2023`, `q2 2023`, `2023-03` as results have them: 2023, 2023-03, 2023-Q2;
-    empty for other words."""
-    found = re.fullmatch(
-        r"(?:(\w+) )?((?:1[5-9]|2[01])\d\d)(-(?:0[1-9]|1[0-2]|q[1-4])|)", " ".join(keys)
-    )
-    if not found or not found[1]:
-        return (found[2] + found[3]).upper() if found else ""
-    roles = dict(PHRASES.get((found[1],), ()))
-    part = f"-{roles['+part']}" if "+part" in roles else ""
-    return "" if found[3] or not (part or roles.get("g") == "year") else found[2] + part
 
 
 def _allowed(query: Query) -> bool:
@@ -307,8 +349,8 @@ def _of(items: Sequence[Item], roles: str) -> list[Any]:
 
 
 def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
-    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, and a
-    bare `revenue`."""
+    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, `total US
+    revenue`, and a bare `revenue`."""
     functions, columns, said = _of(items, "f"), _of(items, "K"), frozenset[str]()
     ends = all(f in ("max", "min") for f in functions)
     if not functions and columns[0].is_added_up:
@@ -321,7 +363,9 @@ def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
     if not functions or kinds or ("sum" in functions and any(is_rate(c.words) for c in columns)):
         return None
     steps = tuple((NO_COLUMN, grain) for grain in _of(items, "go"))
-    return Query(figures=tuple((f, c) for c in columns for f in functions), groups=steps, said=said)
+    filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
+    figures = tuple((f, c) for c in columns for f in functions)
+    return Query(figures=figures, groups=steps, filters=filters, said=said)
 
 
 def _count(table: AskedTable, items: Sequence[Item]) -> Query | None:
@@ -432,7 +476,7 @@ def _where(query: Query, items: Sequence[Item]) -> Query | None:
     )
 
 
-_FIGURE = "(?:g?f(?:af|f)*i?K(?:aK)*|g?Kf|g?K)"
+_FIGURE = "(?:g?f(?:af|f)*i?V?K(?:aK)*|g?Kf|g?K)"
 HEADS: dict[Callable[[AskedTable, Sequence[Item]], Query | None], tuple[str, ...]] = {
     _figures: (f"o?{_FIGURE}",),
     _count: ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),

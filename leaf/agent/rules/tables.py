@@ -32,11 +32,14 @@ from leaf.tables.sql import literal, quoted
 _TOKEN = re.compile(
     r"""(?P<quoted>"[^"]+"|`[^`]+`|“[^”]+”|„[^“”]+[“”]|«[^»]+»|(?<!\w)'[^']+'(?!\w))
     |(?P<date>\d{4}-(?:\d{2}(?:-\d{2})?|[Qq][1-4])(?![\d-]))
-    |(?P<number>-?\d+(?:,\d{3})+(?:\.\d+)?(?!\w)|-?\d+(?:\.\d+)?(?!\w))
+    |(?P<number>(?:-|(?<![\w−–])[−–])?(?:\d+(?:,\d{3})+(?:\.\d+)?(?!\w)|\d+(?:\.\d+)?(?!\w)))
     |(?P<word>[^\W_]+)
-    |(?P<sign><=|>=|!=|<>|==|=|<|>|[%,&+*/-])""",
+    |(?P<sign><=|>=|!=|<>|==|=|<|>|[%,&+*/^~|±×÷¬∀-⋿-])""",
     re.VERBOSE,
 )
+_SIGNS = {"≥": ">=", "≤": "<=", "≠": "!=", "−": "-"}
+"""Signs of mathematics -> as words.txt has them. What stands in neither is not understood, and
+never passed over: `≈ 5` is not `5`."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +75,26 @@ def _split(text: str) -> tuple[QuestionWord, ...]:
                     end,
                 )
             )
+        elif kind == "sign":
+            words.append(QuestionWord(piece, _SIGNS.get(piece, piece), kind, first, end))
         else:
             words += [
                 QuestionWord(part, fold(part), kind, first, end) for part in word_parts(piece)
             ]
     return tuple(words)
+
+
+def with_numbers(
+    words: Sequence[QuestionWord], text: str, spans: Iterable[tuple[int, int]]
+) -> list[QuestionWord]:
+    """The words of a text, the numbers at these places as one word each: `1.234,56`."""
+    found = list(words)
+    for first, end in spans:
+        inside = [i for i, word in enumerate(found) if first <= word.first and word.end <= end]
+        if inside and {found[i].kind for i in inside} <= {"number", "sign"}:
+            piece = text[first:end]
+            found[inside[0] : inside[-1] + 1] = [QuestionWord(piece, piece, "number", first, end)]
+    return found
 
 
 @lru_cache(4096)

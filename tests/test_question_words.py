@@ -1,0 +1,109 @@
+"""Words and numbers of questions that mean another thing in another language or table: values that
+are small words as well, numbers with stops and commas, signs of mathematics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leaf.agent.rules.grammar import Grammar, Query
+from leaf.agent.rules.numbers import meanings, written
+from leaf.agent.rules.tables import AskedTable, read_table
+
+STAFF = read_table(
+    {
+        "name": "staff",
+        "rows": 6,
+        "columns": [
+            {"name": "department", "type": "VARCHAR", "distinct": 3, "top": [["IT", 2], ["HR", 2]]},
+            {"name": "country", "type": "VARCHAR", "distinct": 3, "top": [["US", 2], ["DE", 2]]},
+            {"name": "item", "type": "VARCHAR", "distinct": 2, "top": [["table", 3], ["lamp", 3]]},
+            {"name": "salary", "type": "BIGINT", "min": 1, "max": 5000},
+            {"name": "hired", "type": "DATE", "min": "2021-01-01", "max": "2023-12-31"},
+        ],
+    },
+    "f1",
+    "staff.csv",
+)
+
+
+def filters(question: str, table: AskedTable = STAFF) -> list[list[tuple[str, str, Any]]]:
+    """Of each way to read a question, what it is restricted to."""
+    return [[(c.name, test, given) for c, test, given in r.filters] for r in read(question, table)]
+
+
+def read(question: str, table: AskedTable = STAFF) -> list[Query]:
+    return Grammar(question, table).readings()
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("What is the average IT salary?", ("department", "one of", ("IT",))),
+        ("highest US salary", ("country", "one of", ("US",))),
+        ("What was total US salary", ("country", "one of", ("US",))),
+        ("average DE salary by department", ("country", "one of", ("DE",))),
+        ("average salary in IT", ("department", "one of", ("IT",))),
+        ("how many rows in US", ("country", "one of", ("US",))),
+    ],
+)
+def test_a_value_in_capitals_is_never_a_small_word(question: str, wanted: Any) -> None:
+    assert filters(question) == [[wanted]]
+
+
+def test_a_value_that_may_be_a_small_word_is_asked_back() -> None:
+    assert filters("average table salary") == [[], [("item", "one of", ("table",))]]
+    assert filters("What is the average it salary?") == [[], [("department", "one of", ("IT",))]]
+
+
+def test_a_small_word_that_is_a_value_too_is_said_to_be_one() -> None:
+    [reading] = read("give us the total salary")
+    assert not reading.filters
+    [said] = reading.said
+    assert said == "“us” is read as a small word, not as the value US of `country`."
+    assert not read("total salary")[0].said, "nothing is said where nothing was passed over"
+    assert filters("AVERAGE SALARY IN US")[-1] == [("country", "one of", ("US",))]
+
+
+@pytest.mark.parametrize("question", ["average salary this month", "total salary this year"])
+def test_this_month_is_not_each_month(question: str) -> None:
+    assert read(question) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "tests"),
+    [
+        ("how many rows with salary below −5", [("<", "-5")]),
+        ("how many rows with salary below –5", [("<", "-5")]),
+        ("how many rows with salary ≥ 5", [(">=", "5")]),
+        ("how many rows with salary ≤ 5", [("<=", "5")]),
+        ("how many rows with salary > 1,000", [(">", "1000")]),
+        ("how many rows with salary > 1,000.5", [(">", "1000.5")]),
+        ("how many rows with salary > 1.000", [(">", "1000"), (">", "1")]),
+        ("Wie viele Zeilen mit Salary über 1.000", [(">", "1000")]),
+        ("Wie viele Zeilen mit Salary über 1.234,5", [(">", "1234.5")]),
+        ("Wie viele Zeilen mit Salary über 2,5", [(">", "2.5")]),
+        ("Wie viele Zeilen mit Salary über 2,500", [(">", "2500"), (">", "2.5")]),
+        ("Wie viele Zeilen mit Salary unter −1.000", [("<", "-1000")]),
+        ("combien de lignes avec Salary superieur a 1 000,5", [(">", "1000.5")]),
+        ("cuantas filas con Salary mayor que 1.000.000", [(">", "1000000")]),
+    ],
+)
+def test_numbers_are_those_of_the_language(question: str, tests: list[tuple[str, str]]) -> None:
+    assert [(test, *given) for [(_, test, given)] in filters(question)] == tests
+
+
+@pytest.mark.parametrize("sign", ["≠", "≈", "±", "!=", "~"])
+def test_a_sign_that_is_not_known_is_not_passed_over(sign: str) -> None:
+    question = f"how many rows with salary {sign} 5"
+    assert read(question) == []
+    assert Grammar(question, STAFF).unknown() == [sign]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "3,4,5"), ("de", "3,4,5"), ("de", "01.03.2023"), ("en", "1.2.3")]
+)
+def test_lists_days_and_versions_are_no_numbers(language: str, text: str) -> None:
+    assert meanings(text, language) == ()
+    assert list(written(f"in {text} there", language)) == []
