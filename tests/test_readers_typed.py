@@ -451,3 +451,58 @@ def test_columns_are_read_alike_whether_proven_together_or_each_by_itself(
             read_so.append((found, held))
         assert read_so[0] == read_so[1]
         monkeypatch.undo()
+
+
+def _to_sqlite(frame: pd.DataFrame, path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        frame.to_sql("sales", connection, index=False)
+
+
+def _to_duckdb(frame: pd.DataFrame, path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.register("given", frame)
+        connection.execute("CREATE TABLE sales AS FROM given")
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    "a.json": lambda frame, path: frame.to_json(path, orient="records"),
+    "a.jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True),
+    "a.parquet": lambda frame, path: frame.to_parquet(path),
+    "a.feather": lambda frame, path: frame.to_feather(path),
+    "a.dta": lambda frame, path: frame.to_stata(path, write_index=False),
+    "a.sqlite": _to_sqlite,
+    "a.duckdb": _to_duckdb,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("kind", ["int64", "uint16", "float64"])
+def test_totals_of_any_format_do_not_count_twice(tmp_path: Path, name: str, kind: str) -> None:
+    values = [4_839, 7_721, 1_550, 2_011]
+    if name.endswith((".dta", ".sqlite")) and kind == "uint16":
+        kind = "int32"  # neither has others
+    frame = pd.DataFrame(
+        {
+            "region": ["North", "South", "East", "West", "Total"],
+            "sales": pd.array([*values, sum(values)], dtype=kind),
+            "units": pd.array([121, 339, 81, 95, 636], dtype=kind),
+        }
+    )
+    path = tmp_path / name
+    WRITERS[name](frame, path)
+    reader: Any = reader_of(detect(path, name)[0])
+    [info] = reader.tables(path, tmp_path / "out")
+    assert (info.rows, dict(info.left_out)) == (4, {"total": (5,)})
+    assert "total-rows" in {note.kind for note in info.notes}
+    data = f"FROM read_parquet('{tmp_path / 'out' / info.parquet}') WHERE _kind = 'data'"
+    assert duckdb.sql(f"SELECT sum(sales) {data}").fetchall() == [(sum(values),)]
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_records_without_totals_are_as_they_were(tmp_path: Path, name: str) -> None:
+    frame = pd.DataFrame({"region": ["North", "South", "Total Care"], "sales": [48, 77, 91]})
+    path = tmp_path / name
+    WRITERS[name](frame, path)
+    reader: Any = reader_of(detect(path, name)[0])
+    [info] = reader.tables(path, tmp_path / "out")
+    assert (info.rows, info.left_out, info.marked) == (3, (), False)

@@ -81,6 +81,17 @@ def examine(
     )
 
 
+def examine_records(
+    connection: duckdb.DuckDBPyConnection, folder: Path, info: TableInfo
+) -> TableInfo:
+    """`examine` for a table whose rows are the records of its file, from the first on: what a
+    program wrote as JSON or Parquet may end with a total as well."""
+    if not info.rows:
+        return info
+    place = TablePlace("", 1, info.rows, tuple(range(len(info.columns))))
+    return examine(connection, folder, info, range(1, info.rows + 1), place)
+
+
 def _by_kind(
     found: Mapping[int, ProvenRow] | Mapping[int, DoubtfulRow], numbers: Sequence[int]
 ) -> dict[str, list[int]]:

@@ -18,6 +18,7 @@ from leaf.readers.encoding import open_text, sniff_encoding
 from leaf.readers.tabular.cells import places, unique_names
 from leaf.readers.tabular.column import Column
 from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable, write
+from leaf.readers.tabular.integrity import examine_records
 from leaf.readers.tabular.json_records import Record, dump, flatten, tables_in
 from leaf.readers.tabular.sql import connect, literal
 from leaf.readers.tabular.values import describe, write_values
@@ -107,15 +108,16 @@ class JsonReader:
                     written = _in_chunks(connection, lines, out)
                 else:
                     written = _write(connection, list(lines), out / "0.parquet")
-                return [_info("0.parquet", "", written, lines.notes(), "lines")]
+                info = _info("0.parquet", "", written, lines.notes(), "lines")
+                return [examine_records(connection, out, info)]
             infos = []
             found = tables_in(_load(path))
             for number, table in enumerate(found):
                 written = _write(connection, table.records, out / f"{number}.parquet")
                 name = table.path if len(found) > 1 else ""
-                infos.append(
-                    _info(f"{number}.parquet", name, written, table.notes, table.path or "records")
-                )
+                what = table.path or "records"
+                info = _info(f"{number}.parquet", name, written, table.notes, what)
+                infos.append(examine_records(connection, out, info))
             return infos
 
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.cells import unique_names
+from leaf.readers.tabular.integrity import examine_records
 from leaf.readers.tabular.nans import emptied
 from leaf.readers.tabular.sql import connect, copy, identifier, literal, opened
 from leaf.readers.tabular.typed import TypedSource, plain, write
 from leaf.readers.tabular.values import describe
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -58,50 +60,51 @@ class ParquetReader:
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """The file itself, or a copy with nested values as JSON text and column names made
-        unique."""
+        unique; rows of totals are marked."""
+        with connect(out) as connection:
+            return [examine_records(connection, out, self._written(connection, path, out))]
+
+    def _written(self, connection: duckdb.DuckDBPyConnection, path: Path, out: Path) -> TableInfo:
         import duckdb
 
         target = out / "0.parquet"
         source = f"read_parquet({literal(str(path))})"
         given, count, _ = _described(path)
         by_arrow = TypedSource("", tuple(given), count, lambda: _read(path))
-        with connect(out) as connection:
-            if _has_durations(path):
-                return [write(connection, by_arrow, target)]
-            try:
-                described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-                names, _, repeated = unique_names(given)
-                nested = {
-                    name
-                    for name, kind, *_ in described
-                    if kind.endswith("[]") or kind.startswith(_NESTED) or "]" in kind
-                }
-                empty = {name for name, kind, *_ in described if kind == _NOTHING}
-                plain = (
-                    not nested and not empty and list(names) == given == [d[0] for d in described]
-                )
-                if plain and not _misdescribed(path):
-                    # a page that is damaged would else be found by each query anew
-                    connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {source}").fetchall()
-                    out.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(path, target)
-                else:
-                    parts = [
-                        f"{_value(d[0], d[0] in nested, d[0] in empty)} AS {identifier(n)}"
-                        for d, n in zip(described, names, strict=True)
-                    ]
-                    count = copy(connection, f"SELECT {', '.join(parts)} FROM {source}", target)
-                columns = tuple(
-                    (n, "VARCHAR" if d[0] in nested | empty else str(d[1]))
+        if _has_durations(path):
+            return write(connection, by_arrow, target)
+        try:
+            described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+            names, _, repeated = unique_names(given)
+            nested = {
+                name
+                for name, kind, *_ in described
+                if kind.endswith("[]") or kind.startswith(_NESTED) or "]" in kind
+            }
+            empty = {name for name, kind, *_ in described if kind == _NOTHING}
+            plain = not nested and not empty and list(names) == given == [d[0] for d in described]
+            if plain and not _misdescribed(path):
+                # a page that is damaged would else be found by each query anew
+                connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {source}").fetchall()
+                out.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+            else:
+                parts = [
+                    f"{_value(d[0], d[0] in nested, d[0] in empty)} AS {identifier(n)}"
                     for d, n in zip(described, names, strict=True)
-                )
-                empties = emptied(connection, target, columns)
-            except duckdb.Error:
-                # Few files are read by the one library and not by the other; maps without values
-                # are.
-                return [write(connection, by_arrow, target)]
+                ]
+                count = copy(connection, f"SELECT {', '.join(parts)} FROM {source}", target)
+            columns = tuple(
+                (n, "VARCHAR" if d[0] in nested | empty else str(d[1]))
+                for d, n in zip(described, names, strict=True)
+            )
+            empties = emptied(connection, target, columns)
+        except duckdb.Error:
+            # Few files are read by the one library and not by the other; maps without values
+            # are.
+            return write(connection, by_arrow, target)
         notes = (*_notes(len(nested), repeated), *empties)
-        return [TableInfo(target.name, "", f"rows 1-{count}", count, columns, notes=notes)]
+        return TableInfo(target.name, "", f"rows 1-{count}", count, columns, notes=notes)
 
 
 def _notes(nested: int, repeated: int) -> Iterator[Note]:

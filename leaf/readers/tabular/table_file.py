@@ -22,7 +22,8 @@ KEY = re.compile(
     r"(?i)(?:^|[\W_])(?:id|ids|key|uuid|guid|sku|code|nr|no|num|number|nummer|invoice|rechnung)\.?$"
 )
 """Names of columns that tell rows apart."""
-_NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_NUMERIC = (*_INTEGERS, *(f"U{kind}" for kind in _INTEGERS), "FLOAT", "DOUBLE", "DECIMAL")
 
 
 _CELLS, _LEAST, _MOST = 4_000_000, 8, 512
@@ -45,7 +46,11 @@ class TableFile:
         self.names = [name for name, _ in columns]
         self.types = [kind for _, kind in columns]
         self.texts = [i for i, kind in enumerate(self.types) if kind == "VARCHAR"]
-        self.numeric = [i for i, kind in enumerate(self.types) if kind.startswith(_NUMERIC)]
+        self.numeric = [
+            i
+            for i, kind in enumerate(self.types)
+            if kind.startswith(_NUMERIC) and not kind.endswith("]")
+        ]
 
     @property
     def whole(self) -> bool:

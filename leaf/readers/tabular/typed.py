@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.cells import unique_names
+from leaf.readers.tabular.integrity import examine_records
 from leaf.readers.tabular.nans import emptied
 from leaf.readers.tabular.sql import connect, copy, identifier, opened
 from leaf.readers.tabular.values import describe
@@ -88,7 +89,8 @@ class TypedReader(ABC):
         found = []
         with connect(out) as connection:
             for number, source in enumerate(self.sources(path)):
-                found.append(write(connection, source, out / f"{number}.parquet"))
+                info = write(connection, source, out / f"{number}.parquet")
+                found.append(examine_records(connection, out, info))
         return found
 
 
