@@ -256,6 +256,28 @@ def test_result_of_which_only_the_head_is_here_gives_no_totals() -> None:
 
 
 @pytest.mark.parametrize(
+    "end", ["LIMIT 10", "limit 10 offset 5;", "FETCH FIRST 10 ROWS ONLY", "USING SAMPLE 10"]
+)
+def test_the_first_rows_are_not_all(end: str) -> None:
+    rows = [[f"Cust{chr(65 + i)}", 1000.5 + i * 17.25] for i in range(10)]
+    first = query(["customer", "revenue"], rows, sql=f"SELECT customer, revenue FROM s {end}")
+    for text in (
+        "There are 10 customers.",
+        "The total revenue is 10,781.25.",
+        "The average customer brings 1,078.13.",
+        "CustA has 9.3 % of all revenue.",
+        "The first three make 28.3 % of the revenue.",
+    ):
+        assert receipt(text, first).kind == "none", text
+    together = receipt("The top 10 customers together bring 10,781.25.", first)
+    assert (together.kind, together.how) == ("derived", "sum of revenue")
+    assert receipt("CustA and CustB together bring 2,018.25", first).kind == "derived"
+    fewer = query(["customer", "revenue"], rows[:4], sql="SELECT customer, revenue FROM s LIMIT 10")
+    assert receipt("There are 4 customers.", fewer).kind == "counted"
+    assert receipt("The total revenue is 4,105.50.", fewer).kind == "derived"
+
+
+@pytest.mark.parametrize(
     "cell", [None, True, float("nan"), float("inf"), "", "x" * 5_000, "9" * 400, "00123", 10**400]
 )
 def test_strange_cells_do_no_harm(cell: Any) -> None:

@@ -183,7 +183,7 @@ def of_named(table: ResultNumbers, said: frozenset[str], spoken: bool = False) -
     columns = named_columns if spoken else measures
     found = [_of_column(table, rows, j) for j in columns]
     found += [_of_row(table, i, columns) for i in rows]
-    if table.whole:
+    if table.whole and not table.part:
         found += [_shares(table, rows, j) for j in named_columns or columns]
     return _joined(found)
 
@@ -238,8 +238,8 @@ def _spoken(table: ResultNumbers, said: frozenset[str]) -> Sequence[int]:
 
 def of_totals(table: ResultNumbers, said: frozenset[str]) -> Steps:
     """Sum of each column, and its average, median or span if the sentence speaks of one; only where
-    all rows are here."""
-    if not table.whole:
+    all rows are here, and of the first rows only if it speaks of rows together."""
+    if not table.whole or (table.part and not said & _TOGETHER):
         return _joined([])
     typical = bool(said & _TYPICAL)
     return table.kept(
@@ -385,7 +385,7 @@ def _first_rows(table: ResultNumbers, column: int) -> Steps:
             break
         first = table.cell(0, column)
         found.append((float(some.sum()), False, f"sum of the first {count} of {name}", first))
-        if total > 0 and not (numbers < 0).any():
+        if total > 0 and not table.part and not (numbers < 0).any():
             found.append(
                 (float(some.sum()) / total * 100, True, f"the first {count} ÷ sum of {name}", first)
             )

@@ -103,6 +103,9 @@ class ResultNumbers:
 
     sql: str = ""
     """What made it, or nothing."""
+    part: bool = False
+    """Whether the query asked for some rows only, such as the first ten: what they come to is not
+    what all come to."""
     _named: dict[frozenset[str], frozenset[int]] = field(default_factory=dict)
     _kept: dict[str, Any] = field(default_factory=dict)
 

@@ -6,6 +6,7 @@ A tool that gives numbers in a shape of its own is taught to `read` here.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -90,6 +91,10 @@ def _add_counts(book: EvidenceBook, one: Evidence, data: Data) -> None:
         book.values.append(_counted(tables, one, f"tables of {profile.get('file') or 'the file'}"))
 
 
+_FIRST_ROWS = re.compile(r"(?i)\blimit\s+(\d+)(?!\s*%)|\bfetch\s+(?:first|next)\s+(\d+)")
+_SAMPLE = re.compile(r"(?i)\blimit\s+[\d.]+\s*%|\b(?:using|table)\s*sample\b")
+
+
 def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
     columns = [str(column) for column in table["columns"]]
     rows = (table.get("rows") or [])[: max(1, CELLS // max(1, len(columns)))]
@@ -105,9 +110,11 @@ def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
         for j, c in enumerate(columns)
         if not any(isinstance(row[j], int | float) for row in rows if j < len(row))
     ]
-    book.values.append(
-        _counted(total, one, f"rows of {result_id or 'the result'}", result_id, " ".join(texts))
-    )
+    sql = str(table.get("sql") or one.input.get("sql") or "")
+    part = _is_part(sql, total)
+    if not part:
+        of = f"rows of {result_id or 'the result'}"
+        book.values.append(_counted(total, one, of, result_id, " ".join(texts)))
     scans = table.get("scanned") or ()
     book.values.append(_counted(len(scans), one, "tables that were read"))
     for scanned in scans:
@@ -117,7 +124,6 @@ def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
     if rows:
         shared = labels[0].intersection(*labels[1:]) if len(labels) > 1 else frozenset()
         own = [label - shared for label in labels]
-        sql = str(table.get("sql") or one.input.get("sql") or "")
         book.tables.append(
             ResultNumbers(
                 one,
@@ -130,8 +136,15 @@ def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
                 shared,
                 rows,
                 sql,
+                part,
             )
         )
+
+
+def _is_part(sql: str, total: int) -> bool:
+    """Whether a query asked for no more rows than it gave: there may be others."""
+    asked = [int(number) for found in _FIRST_ROWS.findall(sql) for number in found if number]
+    return total in asked or bool(_SAMPLE.search(sql))
 
 
 def _add_cells(
