@@ -45,6 +45,7 @@ EFFECTS: dict[str, Effect] = {
             *("currency", "currency-mixed", "currency-stripped", "percent", "durations"),
             *(
                 "numbers-ambiguous",
+                "footnote-marks",
                 "date-serials",
                 "dates-ambiguous",
                 "dates-mixed",

@@ -13,8 +13,10 @@ from typing import Any
 
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Outline, Passage, TableInfo, Where
+from leaf.readers.documents.formulas import beside, formula
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import Package, attribute, child, chosen, local, open_package
+from leaf.readers.documents.raised import raise_in_word
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -55,12 +57,26 @@ class DocxReader:
 
 def _main(package: Package) -> Any:
     """The root of the part with the text. Raises UnreadableFileError where there is none."""
-    root = package.xml(package.main("word/document.xml"))
+    root = _part(package, package.main("word/document.xml"))
     if root is None or child(root, "body") is None:
         raise UnreadableFileError(
             "This Word document has no text part.", "Save it again from its application."
         )
     return root
+
+
+def _part(package: Package, name: str) -> Any:
+    """The root of a part with text, its raised digits written as such; None where there is none."""
+    root = package.xml(name)
+    if root is not None:
+        raise_in_word(root, package.xml(_parts(package).get("styles", "word/styles.xml")))
+    return root
+
+
+def _parts(package: Package) -> dict[str, str]:
+    """The parts around the text by what they are."""
+    related = package.relations(package.main("word/document.xml"))
+    return {relation.kind: relation.target for relation in related.values()}
 
 
 def _grids(root: Any) -> list[Grid]:
@@ -101,7 +117,7 @@ def _read(path: Path) -> list[str]:
 def _text(package: Package, root: Any) -> list[str]:
     """The paragraphs of the text, then what stands outside it."""
     main = package.main("word/document.xml")
-    parts = {relation.kind: relation.target for relation in package.relations(main).values()}
+    parts = _parts(package)
     styles = _styles(package, parts.get("styles", "word/styles.xml"))
     found = list(_blocks(child(root, "body"), styles))
     for kind, label in (
@@ -180,6 +196,8 @@ def _words(parent: Any, boxes: list[Any]) -> str:
             words.append(_symbol(attribute(element, "char")))
         elif name in ("footnoteReference", "endnoteReference"):
             words.append(f"[{name.removesuffix('Reference')} {attribute(element, 'id')}]")
+        elif name == "oMath":
+            words.append(beside(words[-1] if words else "", formula(element)))
         elif name == "txbxContent":
             boxes.append(element)
         elif name == "AlternateContent":
@@ -240,7 +258,7 @@ def _inside(parent: Any, name: str) -> Iterator[Any]:
 
 
 def _notes(package: Package, part: str, label: str, styles: dict[str, str]) -> Iterator[str]:
-    root = package.xml(part) if part else None
+    root = _part(package, part) if part else None
     for note in root if root is not None else ():
         if attribute(note, "type") in ("separator", "continuationSeparator", "continuationNotice"):
             continue
@@ -254,7 +272,7 @@ def _margins(package: Package, main: str, styles: dict[str, str]) -> Iterator[st
     """Headers and footers, each text once."""
     seen: set[str] = set()
     for relation in package.relations(main).values():
-        root = package.xml(relation.target) if relation.kind in ("header", "footer") else None
+        root = _part(package, relation.target) if relation.kind in ("header", "footer") else None
         text = " ".join(" ".join(_blocks(root, {})).split()) if root is not None else ""
         if text and text not in seen:
             seen.add(text)

@@ -13,6 +13,7 @@ from typing import Any
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.documents.article import article_of, left_aside
+from leaf.readers.documents.raised import raise_in_page
 from leaf.readers.documents.webarchive import page_in
 from leaf.readers.encoding import decode, guess_note, sniff_bytes
 from leaf.readers.tabular.cells import places
@@ -93,7 +94,9 @@ class HtmlReader:
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of data, those that only place text left aside."""
-        return write_grids(_tables(_parse(_decoded(path)[0])), out)
+        root = _parse(_decoded(path)[0])
+        raise_in_page(root)
+        return write_grids(_tables(root), out)
 
 
 @dataclass(frozen=True)
@@ -115,11 +118,18 @@ def page_of(text: str, *, whole: bool = False) -> WebPage:
     root = _parse(text)
     if root is None:
         return WebPage("", [], [])
+    text = _source(root) if raise_in_page(root) else text
     title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
     full, grids = _paragraphs(root), _tables(root)
     article = [] if whole else article_of(text, root, full, sum(len(grid.rows) for grid in grids))
     notes = _left_aside(left_aside(article, full)) if article else ()
     return WebPage(title, article or full, grids, notes)
+
+
+def _source(root: Any) -> str:
+    from lxml import etree
+
+    return str(etree.tostring(root, encoding="unicode", method="html"))
 
 
 def paragraphs_of(text: str, *, whole: bool = False) -> tuple[str, list[str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.documents.formulas import beside, formula
 from leaf.readers.documents.ooxml import (
     Package,
     Relation,
@@ -18,6 +19,7 @@ from leaf.readers.documents.ooxml import (
     local,
     open_package,
 )
+from leaf.readers.documents.raised import raise_in_slides
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -153,8 +155,16 @@ def _relation_id(element: Any, name: str = "id") -> str:
     )
 
 
-def _root(package: Package, part: str) -> Any:
+def _words_of(package: Package, part: str) -> Any | None:
+    """The root of a part, its raised digits written as such; None where there is none."""
     root = package.xml(part)
+    if root is not None:
+        raise_in_slides(root)
+    return root
+
+
+def _root(package: Package, part: str) -> Any:
+    root = _words_of(package, part)
     if root is None:
         raise UnreadableFileError(
             f"This presentation lacks its part {part}.", "Save it again from its application."
@@ -223,7 +233,7 @@ def _shape(package: Package, relations: dict[str, Relation], shape: Any) -> Iter
             yield from _chart(package, relations.get(_relation_id(item)))
         elif name == "relIds":
             diagram = relations.get(_relation_id(item, "dm"))
-            root = package.xml(diagram.target) if diagram else None
+            root = _words_of(package, diagram.target) if diagram else None
             yield from _text(root) if root is not None else ()
 
 
@@ -241,14 +251,22 @@ def _text(parent: Any) -> Iterator[str]:
 
 def _words(paragraph: Any) -> str:
     words: list[str] = []
-    for element in paragraph.iter():
+    stack = list(reversed(paragraph))
+    while stack:
+        element = stack.pop()
         name = local(element)
         if name == "t":
             words.append(element.text or "")
+        elif name == "oMath":
+            words.append(beside(words[-1] if words else "", formula(element)))
         elif name == "br":
             words.append("\n")
         elif name == "tab":
             words.append("\t")
+        elif name == "AlternateContent":
+            stack.extend(reversed(chosen(element)))
+        else:
+            stack.extend(reversed(element))
     return "".join(words)
 
 
@@ -270,7 +288,7 @@ def _chart(package: Package, relation: Relation | None) -> Iterator[str]:
 def _chart_rows(package: Package, relation: Relation | None) -> tuple[str, list[list[str]]]:
     """What a chart is called, and its numbers: a row of names, then a row for each category. Both
     empty where there is none."""
-    root = package.xml(relation.target) if relation else None
+    root = _words_of(package, relation.target) if relation else None
     if root is None:
         return "", []
     titles = [
@@ -300,7 +318,7 @@ def _points(series: Any, *names: str) -> dict[int, str]:
 
 
 def _notes(package: Package, part: str) -> Iterator[str]:
-    root = package.xml(part)
+    root = _words_of(package, part)
     for shape in _shapes(root) if root is not None else ():
         if _placeholder(shape) not in (*RUNNING, "sldImg"):
             for line in _text(shape):

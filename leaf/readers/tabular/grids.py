@@ -10,6 +10,7 @@ from pathlib import Path
 
 from leaf.readers.base import Note, TableInfo
 from leaf.readers.tabular.delimited import DelimitedReader
+from leaf.readers.tabular.marks import without_marks
 
 Rows = list[list[str]]
 
@@ -104,19 +105,20 @@ def write_grids(grids: Iterable[Grid], out: Path) -> list[TableInfo]:
 
 
 def _written(grid: Grid, number: int, out: Path, before: int) -> Iterator[TableInfo]:
+    rows, marks = without_marks(grid.rows, grid.header)
     source = out / f".grid-{number}.csv"
     folder = out / f".grid-{number}"
     folder.mkdir()
     try:
         with source.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file, quoting=csv.QUOTE_ALL).writerows(
-                [" ".join(cell.split()) for cell in row] for row in grid.rows
+                [" ".join(cell.split()) for cell in row] for row in rows
             )
         for at, info in enumerate(DelimitedReader().tables(source, folder, header=grid.header)):
             name = f"{before + at}.parquet"
             (folder / info.parquet).rename(out / name)
             caption = (Note("caption", f"Its caption: {grid.title}"),) if grid.title else ()
-            notes = (*caption, *grid.notes, *info.notes)
+            notes = (*caption, *grid.notes, *marks, *info.notes)
             yield replace(
                 info, parquet=name, sheet=f"table {number}", place=grid.place, notes=notes
             )
