@@ -9,6 +9,7 @@ from typing import Any
 
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.documents.chart_rows import chart_rows
 from leaf.readers.documents.formulas import beside, formula
 from leaf.readers.documents.ooxml import (
     Package,
@@ -286,35 +287,14 @@ def _chart(package: Package, relation: Relation | None) -> Iterator[str]:
 
 
 def _chart_rows(package: Package, relation: Relation | None) -> tuple[str, list[list[str]]]:
-    """What a chart is called, and its numbers: a row of names, then a row for each category. Both
-    empty where there is none."""
+    """What a chart is called, and its numbers. Both empty where there is none."""
     root = _words_of(package, relation.target) if relation else None
     if root is None:
         return "", []
     titles = [
         " ".join(" ".join(_text(item)).split()) for item in root.iter() if local(item) == "title"
     ]
-    series = [item for item in root.iter() if local(item) == "ser"]
-    columns = [_points(item, "val", "yVal") for item in series]
-    labels = next((points for item in series if (points := _points(item, "cat", "xVal"))), {})
-    rows = [["", *(" ".join(_points(item, "tx").values()) for item in series)]]
-    for index in sorted(set(labels).union(*columns)) if columns else ():
-        rows.append([labels.get(index, ""), *(column.get(index, "") for column in columns)])
-    return " · ".join(title for title in titles if title), rows
-
-
-def _points(series: Any, *names: str) -> dict[int, str]:
-    """Cached values of a series by their index."""
-    found: dict[int, str] = {}
-    for part in (item for item in series if local(item) in names):
-        for point in part.iter():
-            if (
-                local(point) == "pt"
-                and (value := child(point, "v")) is not None
-                and attribute(point, "idx").isdigit()
-            ):
-                found.setdefault(int(attribute(point, "idx")), (value.text or "").strip())
-    return found
+    return " · ".join(title for title in titles if title), chart_rows(root)
 
 
 def _notes(package: Package, part: str) -> Iterator[str]:
