@@ -353,6 +353,18 @@ def test_text_boxes_are_read_once_and_deleted_text_not_at_all(tmp_path: Path) ->
     assert text_of(docx(tmp_path, body), "docx") == "[paragraph 1] anchor\nin the box\nkept added"
 
 
+def test_a_row_of_word_that_begins_further_right_stays_under_its_heads(tmp_path: Path) -> None:
+    def row(*cells: str, before: str = "") -> str:
+        inner = "".join(f"<w:tc>{p(cell)}</w:tc>" for cell in cells)
+        return f'<w:tr><w:trPr><w:gridBefore w:val="{before}"/></w:trPr>{inner}</w:tr>'
+
+    body = row("Q1", "Q2", before="1") + row("North", "1", "2") + row("South", "3", "4", before="x")
+    path = docx(tmp_path, f"<w:tbl>{body}</w:tbl>")
+    assert "| Q1 | Q2" in text_of(path, "docx")
+    (info,) = worker.reader_of("docx").tables(path, tmp_path / "out")
+    assert [name for name, _ in info.columns] == ["column_1", "Q1", "Q2"]
+
+
 def test_nested_entities_in_a_word_file_are_not_expanded(tmp_path: Path) -> None:
     entities = '<!ENTITY a "ha">' + "".join(
         f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9)

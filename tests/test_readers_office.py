@@ -122,6 +122,15 @@ def test_rich_text_is_read(tmp_path: Path) -> None:
     assert texts(path) == ["Grüße aus Wien", "Second 中"]
 
 
+def test_an_empty_first_cell_of_rich_text_keeps_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.rtf"
+    path.write_bytes(
+        rb"{\rtf1\ansi\trowd\intbl \cell Q1\cell Q2\cell\row\trowd\intbl North\cell 1\cell 2"
+        rb"\cell\row\trowd\intbl South\cell 3\cell \cell\row\trowd\intbl \cell\cell\row}"
+    )
+    assert texts(path) == [" | Q1 | Q2", "North | 1 | 2", "South | 3 |"]
+
+
 def test_outlook_messages_are_read_with_their_attachments_named(foreign: Path) -> None:
     folder = foreign / "poi" / "hsmf"
     found = texts(folder / "example_received_unicode.msg")

@@ -26,6 +26,8 @@ DELETED = frozenset(
 )
 BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
 WRAPPERS = frozenset(("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "Choice"))
+MOST_COLUMNS = 63
+"""Columns that a table of Word can have."""
 HEADING = re.compile(r"heading\s*(\d)", re.I)
 
 
@@ -91,8 +93,8 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
     for row in _inside(table, "tr"):
         if child(row, "trPr", "del") is not None:
             continue
-        cells = []
-        column = 0
+        cells = [GridCell("")] * _before(row)
+        column = len(cells)
         for cell in _inside(row, "tc"):
             span = child(cell, "tcPr", "gridSpan")
             width = (
@@ -107,6 +109,13 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
             cells.append(GridCell(text, width))
             column += width
         yield cells
+
+
+def _before(row: Any) -> int:
+    """Columns of the table to the left of a row's first cell."""
+    skipped = child(row, "trPr", "gridBefore")
+    said = attribute(skipped, "val") if skipped is not None else ""
+    return min(int(said), MOST_COLUMNS) if said.isdecimal() else 0
 
 
 def _read(path: Path) -> list[str]:
@@ -237,7 +246,7 @@ def _table(table: Any, styles: dict[str, str]) -> Iterator[str]:
     for row in _inside(table, "tr"):
         if child(row, "trPr", "del") is not None:
             continue
-        cells = [_cell(cell, styles) for cell in _inside(row, "tc")]
+        cells = [""] * _before(row) + [_cell(cell, styles) for cell in _inside(row, "tc")]
         if any(cells):
             yield " | ".join(cells)
 

@@ -54,8 +54,11 @@ def _read(path: Path) -> list[str]:
         raise UnreadableFileError(
             "This Rich Text document is damaged.", "Save it as .docx or PDF, and add that."
         ) from e
-    lines = (
-        " | ".join(line.strip().strip("|").split("|")) if "|" in line else line.strip()
-        for line in text.split("\n")
-    )
-    return [line for line in lines if line]
+    return [line for found in text.split("\n") if (line := _line(found))]
+
+
+def _line(text: str) -> str:
+    """A line; of a row of a table its cells, whose last one is closed by a bar too. An empty first
+    cell keeps its place."""
+    cells = text.strip().removesuffix("|").split("|")
+    return " | ".join(cell.strip() for cell in cells).rstrip() if any(map(str.strip, cells)) else ""
