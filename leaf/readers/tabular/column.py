@@ -28,6 +28,8 @@ class Column:
     """Where thousands and fractions look alike."""
     twins: tuple[str, str] | None = None
     """Two texts of the sample that are one number."""
+    either_end: str = ""
+    """A date whose year may stand first or last, where nothing decides."""
     unmarked: bool = False
     """Whether the sample fits plans with either decimal mark though no value has one: `5 €`."""
 

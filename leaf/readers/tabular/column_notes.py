@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 NAMED_ALONE = 40
 """Columns with words for no value that have a note of their own."""
+_ORDERS = {"dmy": "day before month", "mdy": "month before day", "ymd": "year before month and day"}
 
 
 def notes_of(
@@ -51,13 +52,7 @@ def notes_of(
         )
     short = [c for c in typed if c.plan.style.endswith("2")]
     if short:
-        notes.append(
-            Note(
-                "two-digit-years",
-                f"Years have two digits in {_names(short)}; 69 to 99 were read as 19xx.",
-                len(short),
-            )
-        )
+        notes.append(_two_digits(short))
     notes += [_doubt(c) for c in doubtful]
     notes += [_one_number(c.name, *c.twins) for c in typed if c.twins and c.plan.kind == "decimal"]
     return [n for n in notes if n.text]
@@ -151,14 +146,27 @@ def _currency(
     return Note("currency-stripped", text, values, short=f"'{column.name}' in {''.join(signs)}.")
 
 
+def _two_digits(columns: Sequence[Column]) -> Note:
+    """How years of two digits were read, and where they stand first, which is not usual."""
+    text = f"Years have two digits in {_names(columns)}; 69 to 99 were read as 19xx."
+    first = [c for c in columns if c.plan.style.startswith("ymd")]
+    if first:
+        text += f" In {_names(first)} the year was read first, then month and day."
+    return Note("two-digit-years", text, len(columns))
+
+
 def _doubt(column: Column) -> Note:
     plan = column.plan
     if column.marks and plan.kind in ("integer", "decimal"):
         return marks_note(column.name, column.marks, thousands=plan.kind == "integer")
     if plan.kind == "text":
-        text = f"'{column.name}' stays text: its dates can be read as day/month or as month/day."
-        return Note("dates-ambiguous", text, 1)
-    order = "day before month" if plan.style.startswith("dmy") else "month before day"
+        what = (
+            f"in dates such as {column.either_end} the year may stand first or last"
+            if column.either_end
+            else "its dates can be read as day/month or as month/day"
+        )
+        return Note("dates-ambiguous", f"'{column.name}' stays text: {what}.", 1)
+    order = _ORDERS[plan.style[:3]]
     return Note(
         "dates-ambiguous",
         f"Dates in '{column.name}' were read with the {order}, as another column of this "

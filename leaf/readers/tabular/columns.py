@@ -37,6 +37,7 @@ from leaf.readers.tabular.plans import (
     twins_of,
 )
 from leaf.readers.tabular.sql import copy, identifier, literal
+from leaf.readers.tabular.years import DAY, place_of_year
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,6 +54,8 @@ _FEW = 20_000
 """Rows up to which planning takes longer than reading."""
 _GROUP = 122_880
 """Rows of a part of a file that is read at a time, as DuckDB writes them."""
+_ORDERS = ("dmy", "mdy", "ymd")
+"""What the style of a plan for dates in figures begins with."""
 
 
 @dataclass(frozen=True)
@@ -169,9 +172,12 @@ def _decide(
     counts = _proof(connection, relation, unproven, together)
     choices = {c.source: _fitting(c, counts[c.source]) for c in unproven}
     for column in unproven:
-        if not column.marks and _readings(choices[column.source]):
+        fitting = choices[column.source]
+        if not column.marks and _readings(fitting):
             column.marks = marks_of(_marked(connection, relation, column))
-    order = {p.style[:3] for fitting in choices.values() for p in _settled(fitting)}
+        choices[column.source] = _with_year_placed(connection, relation, column, fitting)
+    settled = [orders for fitting in choices.values() if len(orders := _orders(fitting)) == 1]
+    order = {order for orders in settled for order in orders}
     decimals = _decimal_marks(unproven, choices)
     doubtful: list[Column] = []
     mixed: list[tuple[Column, ParsePlan, int]] = []
@@ -225,7 +231,7 @@ def _proof(
     other proposals."""
     rest = {}
     for column in columns:
-        if column.marks or column.proposals[0].style[:3] in ("dmy", "mdy"):
+        if column.marks or column.proposals[0].style[:3] in _ORDERS:
             continue
         rest[column.source] = column.proposals[1:]
         column.proposals = column.proposals[:1]
@@ -323,10 +329,35 @@ def _local(connection: duckdb.DuckDBPyConnection, relation: str, column: Column)
     return zone_note(column.name, offsets, in_utc=column.plan.type == ZONED)
 
 
-def _settled(fitting: list[ParsePlan]) -> list[ParsePlan]:
-    """Date plans whose order of day and month the values themselves decide."""
-    orders = {p.style[:3] for p in fitting if p.style[:3] in ("dmy", "mdy") and "." not in p.style}
-    return [p for p in fitting if p.style[:3] in orders] if len(orders) == 1 else []
+def _orders(fitting: list[ParsePlan]) -> set[str]:
+    """The orders of day, month and year in which dates can be read; those with dots for
+    themselves, as other countries write so."""
+    return {p.style.rstrip("2") for p in fitting if p.style[:3] in _ORDERS}
+
+
+def _with_year_placed(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    column: Column,
+    fitting: list[ParsePlan],
+) -> list[ParsePlan]:
+    """The plans that remain when it is known whether a year of two digits stands first or last."""
+    first = [p for p in fitting if p.style in ("ymd2", "ymd.2")]
+    last = [p for p in fitting if p.style[:3] in ("dmy", "mdy")]
+    if not first or not last:
+        return fitting
+    numbered = f"row_number() OVER () AS n, {identifier(column.source)} AS raw, "
+    rows = connection.execute(
+        f"SELECT regexp_extract({known(column)}, {literal(DAY)}) AS day "
+        f"FROM {layers_of(relation, [column], numbered)} WHERE {known(column)} IS NOT NULL "
+        f"GROUP BY day ORDER BY min(n)"
+    ).fetchall()
+    texts = [str(row[0]) for row in rows]
+    place = place_of_year(texts, {p.style[:3] for p in last})
+    if not place:
+        column.either_end = texts[0]
+        return fitting
+    return first if place == "first" else last
 
 
 def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -> set[str]:
@@ -368,13 +399,12 @@ def _choose(
     doubtful: list[Column],
 ) -> None:
     first = fitting[0]
-    orders = {p.style[:3] for p in fitting if "." not in p.style and p.style[:3] in ("dmy", "mdy")}
-    if len(orders) == 2 and first.style[:3] in orders:
-        if len(order) != 1:
-            doubtful.append(column)
-            return
-        first = next(p for p in fitting if p.style[:3] in order)
+    orders = _orders(fitting)
+    if len(orders) > 1:
         doubtful.append(column)
+        if len(order & orders) != 1:
+            return
+        first = next(p for p in fitting if p.style.rstrip("2") in order)
     elif column.marks and _readings(fitting):
         first, sure = _by_marks(column.marks, fitting, decimals, comma_first)
         if not sure:

@@ -213,6 +213,7 @@ def _dates() -> list[ParsePlan]:
         *_times(f"[0-9]{{4}}-{day}-{day}", ["%Y-%m-%d"], "ymd"),
         *_times(rf"{day}\.{day}\.[0-9]{{4}}", ["%d.%m.%Y"], "dmy."),
         *_times(rf"{day}\.{day}\.[0-9]{{2}}", ["%d.%m.%y"], "dmy.2"),
+        *_years_first(),
     ]
     for sep in "/-":
         for year, code, two in (("[0-9]{4}", "%Y", ""), ("[0-9]{2}", "%y", "2")):
@@ -222,6 +223,18 @@ def _dates() -> list[ParsePlan]:
     plans += _times(f"{day} [A-Za-z]{{3,9}} [0-9]{{4}}", ["%d %B %Y"], "text")
     plans += _times(f"[A-Za-z]{{3,9}} {day}, [0-9]{{4}}", ["%B %d, %Y", "%b %d, %Y"], "text")
     return plans
+
+
+def _years_first() -> list[ParsePlan]:
+    """Dates with a year of two digits first. Years that would be 2040 to 2068 are none: numbers of
+    banks begin so, and who was born in 1945 was not in 2045. Versions such as 22.04.1 are no dates."""
+    year = "(?:[0-3][0-9]|69|[7-9][0-9])"
+    month, day = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+    return [
+        *_times(f"{year}-{month}-{day}", ["%y-%m-%d"], "ymd2"),
+        *_times(f"{year}/(?:{month}|[1-9])/(?:{day}|[1-9])", ["%y/%m/%d"], "ymd2"),
+        *_times(rf"{year}\.{month}\.{day}", ["%y.%m.%d"], "ymd.2"),
+    ]
 
 
 def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]:

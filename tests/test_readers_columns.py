@@ -1,0 +1,183 @@
+"""What columns of dates and numbers are taken for where they can be read in more ways than one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from leaf.readers.tabular.delimited import DelimitedReader
+
+
+def column(tmp_path: Path, values: Sequence[str], name: str = "when") -> tuple[str, list[Any], str]:
+    """Type, values and notes of a column of a file."""
+    lines = [f"id;{name}", *(f"{n};{value}" for n, value in enumerate(values))]
+    return columns(tmp_path, "\n".join(lines))[name]
+
+
+def columns(tmp_path: Path, text: str) -> dict[str, tuple[str, list[Any], str]]:
+    """By name: type, values, and the file's notes that name the column."""
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    (info,) = DelimitedReader().tables(path, tmp_path / "out")
+    table = duckdb.read_parquet(str(tmp_path / "out" / info.parquet))
+    values = list(zip(*table.fetchall(), strict=True))
+    return {
+        name: (
+            kind,
+            list(values[n]),
+            " ".join(f"{x.kind}: {x.text}" for x in info.notes if f"'{name}'" in x.text),
+        )
+        for n, (name, kind) in enumerate(info.columns)
+    }
+
+
+def every(days: int, start: date = date(2023, 1, 3), count: int = 60) -> list[date]:
+    return [start + timedelta(days=days * n) for n in range(count)]
+
+
+def months(years: range, day: int = 1) -> list[date]:
+    """A day of each month; 31 is the last."""
+    found = [date(y, m, min(day, 28)) for y in years for m in range(1, 13)]
+    if day < 31:
+        return found
+    return [(d.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(1) for d in found]
+
+
+def shuffled(days: Sequence[date]) -> list[date]:
+    return random.Random(5).sample(list(days), len(days))
+
+
+YEAR_FIRST = ["%y-%m-%d", "%y/%m/%d", "%y.%m.%d"]
+YEAR_LAST = ["%d-%m-%y", "%d/%m/%y", "%d.%m.%y"]
+MONTH_FIRST = ["%m-%d-%y", "%m/%d/%y"]
+
+
+@pytest.mark.parametrize("form", YEAR_FIRST)
+@pytest.mark.parametrize(
+    "days",
+    [
+        [date(2024, 1, 5), date(2024, 2, 13), date(2024, 12, 31)],
+        every(1),
+        every(9),
+        every(100),
+        shuffled(every(3)),
+        shuffled(every(30, date(2014, 2, 3), 120)),
+        every(7, date(1996, 5, 4), 700),
+        months(range(2024, 2025)),
+        months(range(2015, 2025)),
+        months(range(2019, 2025), 31),
+        [date(2024, 3, 1)],
+    ],
+)
+def test_a_year_of_two_digits_may_stand_first(tmp_path: Path, form: str, days: list[date]) -> None:
+    kind, values, said = column(tmp_path, [d.strftime(form) for d in days])
+    assert (kind, values) == ("DATE", days)
+    assert "the year was read first" in said
+    assert "dates-ambiguous" not in said
+
+
+@pytest.mark.parametrize("form", YEAR_LAST + MONTH_FIRST)
+@pytest.mark.parametrize(
+    "days",
+    [
+        [date(2024, 1, 15), date(2024, 2, 13), date(2024, 12, 31)],
+        [date(2024, 1, 25), date(2024, 2, 13)],
+        every(1),
+        every(9),
+        every(100),
+        every(1, date(2001, 4, 3), 200),
+        shuffled(every(3)),
+        shuffled(every(30, date(2014, 2, 3), 120)),
+        every(7, date(1996, 5, 4), 700),
+        months(range(2019, 2025), 31),
+        months(range(2001, 2026), 31),
+        months(range(2010, 2025), 25),
+        [date(2024, 12, 31)],
+        [date(1985, 3, 14)],
+    ],
+)
+def test_a_year_of_two_digits_goes_on_standing_last(
+    tmp_path: Path, form: str, days: list[date]
+) -> None:
+    kind, values, said = column(tmp_path, [d.strftime(form) for d in days])
+    assert (kind, values) == ("DATE", days)
+    assert "two-digit-years" in said
+    assert "first" not in said
+
+
+@pytest.mark.parametrize("form", ["%d.%m.%y", "%d.%m.%y %H:%M"])
+@pytest.mark.parametrize(
+    "days", [months(range(2024, 2025)), months(range(2001, 2025)), every(1, date(2024, 1, 5), 4)]
+)
+def test_days_before_months_with_dots_are_read_as_ever(
+    tmp_path: Path, form: str, days: list[date]
+) -> None:
+    _, values, said = column(tmp_path, [d.strftime(form) for d in days])
+    assert [date(v.year, v.month, v.day) for v in values] == days
+    assert "dates-ambiguous" not in said
+
+
+def test_dates_sorted_as_texts_are_read_with_the_year_last(tmp_path: Path) -> None:
+    texts = sorted(d.strftime("%d.%m.%y") for d in every(11, count=12))
+    _, values, _ = column(tmp_path, texts)
+    assert sorted(values) == every(11, count=12)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["24-01-05"],
+        ["05.01.24", "05.01.24"],
+        ["22-03-15", "24-04-16"],
+        ["24-03-04", "24-03-05", "24-03-06"],
+        ["10/05/15", "10/06/19", "10/07/24"],
+        ["20-10-05", "20-10-05"],
+    ],
+)
+def test_dates_whose_year_may_stand_at_either_end_stay_text_and_are_said(
+    tmp_path: Path, texts: list[str]
+) -> None:
+    kind, values, said = column(tmp_path, texts)
+    assert (kind, values) == ("VARCHAR", texts)
+    assert f"dates-ambiguous: 'when' stays text: in dates such as {texts[0]} the year" in said
+
+
+@pytest.mark.parametrize(
+    ("other", "day"),
+    [
+        (["24-01-05", "24-02-13", "24-12-31"], date(2024, 3, 5)),
+        (["05-01-24", "13-02-24", "31-12-24"], date(2005, 3, 24)),
+    ],
+)
+def test_the_year_stands_where_another_column_shows_it(
+    tmp_path: Path, other: list[str], day: date
+) -> None:
+    text = "\n".join(["sent;paid", *(f"24-03-05;{value}" for value in other)])
+    kind, values, said = columns(tmp_path, text)["sent"]
+    assert (kind, values[0]) == ("DATE", day if day.year == 2024 else date(2005, 3, 24))
+    assert "as another column of this table shows" in said
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["22.04.1", "22.04.2", "24.10.3"],
+        ["40-12-05", "40-12-05"],
+        ["10-1-3", "10-2-1", "12-12-4"],
+    ],
+)
+def test_versions_and_codes_are_no_dates_with_the_year_first(
+    tmp_path: Path, texts: list[str]
+) -> None:
+    assert column(tmp_path, texts)[:2] == ("VARCHAR", texts)
+
+
+def test_a_time_may_follow_a_date_with_the_year_first(tmp_path: Path) -> None:
+    kind, values, _ = column(tmp_path, ["24/1/5 10:30", "24/2/13 11:00", "24/12/31 23:59"])
+    assert (kind, str(values[0])) == ("TIMESTAMP", "2024-01-05 10:30:00")
