@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from leaf.readers.base import Note, TableInfo
-from leaf.readers.tabular.cells import FOOTER, is_empty, is_rule, kind_of, places, unique_names
+from leaf.readers.tabular.cells import is_empty, is_rule, places, unique_names
+from leaf.readers.tabular.footers import cut_remarks
 from leaf.readers.tabular.grid import (
-    SAMPLE,
     Grid,
     GridContent,
     GridView,
@@ -21,7 +21,6 @@ from leaf.readers.tabular.grid import (
     Region,
     TableBlock,
     column_kinds,
-    first_text,
 )
 from leaf.readers.tabular.header import (
     below_names,
@@ -36,12 +35,16 @@ from leaf.readers.tabular.sheet_grid import SheetGrid
 
 
 def with_doubts(info: TableInfo, block: TableBlock) -> TableInfo:
-    """A table with the rows of its block that are kept though they may be headings."""
-    if not block.doubtful:
-        return info
-    rows = tuple(i + 1 for i in block.doubtful)
+    """A table with the rows of its block that are kept though they may be headings or remarks."""
+    kinds = [
+        (kind, tuple(i + 1 for i in rows))
+        for kind, rows in (("title", block.doubtful), ("note", block.remarks))
+        if rows
+    ]
     return replace(
-        info, doubtful=(("title", rows[:1_000]),), doubtful_counts=(("title", len(rows)),)
+        info,
+        doubtful=tuple((kind, rows[:1_000]) for kind, rows in kinds),
+        doubtful_counts=tuple((kind, len(rows)) for kind, rows in kinds),
     )
 
 
@@ -137,8 +140,8 @@ def _analyse(
     """Titles, header, body and notes of one region; none of the grid's first `known` rows is
     data."""
     columns = _columns_in_use(view, region)
-    rows = region.rows
-    rows, below = _cut_footers(view, rows, columns)
+    tail = cut_remarks(view, region.rows, columns)
+    rows = tail.rows
     profile = column_kinds(view, rows, columns)
     told = sum(i < known for i in rows[:-1])
     data, sure = (told, True) if told else first_data(view, rows, columns, profile)
@@ -154,7 +157,7 @@ def _analyse(
     if titles := [numbers[i] for i in (*region.titles, *above)]:
         notes.append(_preamble_note(titles))
         notes += _title_doubts(view, titles, above, columns, numbers)
-    notes += _footer_notes([numbers[i] for i in (*below, *region.footers)])
+    notes += _footer_notes([numbers[i] for i in (*tail.remarks, *region.footers)])
     if lender and not header and body:
         text = (
             f"No header row was found: the columns have the names of the table above, of row "
@@ -169,12 +172,9 @@ def _analyse(
     notes += _gap_notes(view, body, columns, numbers)
     headings = proven_headings(view, header, body, columns)
     lines = [i for i in _headings(view, region, body) if i not in headings]
-    if lines:
-        text = (
-            f"{_rows(len(lines))} between parts of the table may be headings or remarks; "
-            f"kept as data."
-        )
-        notes.append(Note("titles-doubtful", text, len(lines), places([numbers[i] for i in lines])))
+    notes += _heading_doubts([numbers[i] for i in lines])
+    doubtful = tuple(i for i in tail.doubtful if i in body[-100:])
+    notes += _remark_doubts([numbers[i] for i in doubtful])
     edge = [*header, *body] or rows
     extent = edge[0], edge[-1], columns[0], columns[-1]
     return TableBlock(
@@ -186,6 +186,7 @@ def _analyse(
         tuple(notes),
         tuple(lines),
         tuple(headings),
+        doubtful,
     )
 
 
@@ -204,6 +205,24 @@ def _footer_notes(footers: Sequence[int]) -> list[Note]:
         return []
     text = f"{_rows(len(footers))} below the table {_are(len(footers))} notes and not part of it."
     return [Note("footer", text, len(footers), places(footers))]
+
+
+def _heading_doubts(rows: Sequence[int]) -> list[Note]:
+    """Of rows by their numbers."""
+    if not rows:
+        return []
+    text = (
+        f"{_rows(len(rows))} between parts of the table may be headings or remarks; kept as data."
+    )
+    return [Note("titles-doubtful", text, len(rows), places(rows))]
+
+
+def _remark_doubts(rows: Sequence[int]) -> list[Note]:
+    """Of rows by their numbers."""
+    if not rows:
+        return []
+    text = f"{_rows(len(rows))} at the end of the table may be remarks; kept as data."
+    return [Note("notes-doubtful", text, len(rows), places(rows))]
 
 
 def _header_of(
@@ -349,55 +368,6 @@ def _gap_notes(
             )
         )
     return notes
-
-
-def _cut_footers(
-    view: GridView, rows: list[int], columns: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """Lines of text at the end of a table: one cell only, where rows have more, and worded or
-    written as a remark."""
-    if len(columns) < 2 or len(rows) < 3:
-        return rows, []
-    fills = [view.fill(i, columns) for i in rows[:SAMPLE]]
-    if sum(f >= 2 for f in fills) < max(2, 0.3 * len(fills)):
-        return rows, []
-    end = start = len(rows)
-    # What stands among remarks or below one, alone in its row, is one too: a remark goes on in the
-    # next line.
-    while start > 2 and len(rows) - start < 60:
-        if _is_remark(view, rows, start - 1, columns):
-            end = start - 1
-        elif not _stands_alone_in(view, rows[start - 1], columns):
-            break
-        start -= 1
-    return rows[:end], rows[end:]
-
-
-def _stands_alone_in(view: GridView, row: int, columns: Sequence[int]) -> bool:
-    """Whether a row holds words in its first column and nothing else."""
-    return view.filled[row] == 1 and kind_of(view.cell(row, columns[0])) == "t"
-
-
-def _is_remark(view: GridView, rows: list[int], at: int, columns: Sequence[int]) -> bool:
-    row = rows[at]
-    if view.filled[row] != 1:
-        few = (
-            view.widths is not None
-            and view.widths[row] < len(columns)
-            and view.filled[row] <= 3
-            and len(columns) > 3
-        )
-        return few and bool(FOOTER.match(first_text(view, row)))
-    text = first_text(view, row)
-    if kind_of(text) != "t":
-        return False
-    if is_empty(view.cell(row, columns[0])):
-        column = next(c for c in columns if not is_empty(view.cell(row, c)))
-        above = [kind_of(view.cell(i, column)) for i in rows[max(0, at - 5) : at]]
-        return "t" not in above and any(k in "nyd" for k in above)
-    after_gap = at > 0 and row - rows[at - 1] > 1
-    short = view.widths is not None and view.widths[row] == 1 and len(columns) > 2
-    return after_gap or short or bool(FOOTER.match(text)) or len(text) > 60
 
 
 def _without_repeats(

@@ -98,6 +98,7 @@ def _clean_layout(source: DelimitedSource) -> tuple[TableBlock, list[list[str]],
         len(found.blocks) != 1
         or found.notes
         or found.blocks[0].doubtful
+        or found.blocks[0].remarks
         or found.blocks[0].headings
     ):
         return None

@@ -44,6 +44,8 @@ class TableBlock:
     """Rows of the body that may be headings: words alone between its parts."""
     headings: tuple[int, ...] = ()
     """Rows of the body that are headings of the rows below them."""
+    remarks: tuple[int, ...] = ()
+    """Rows at the end of the body that may be remarks."""
 
     @property
     def heading_positions(self) -> list[int]:
