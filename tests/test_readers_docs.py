@@ -685,6 +685,60 @@ def test_a_time_range_gives_the_cues_on_screen_then(tmp_path: Path) -> None:
     assert "00:00:00-01:00:02" in error.value.hint
 
 
+def cues_of(path: Path) -> list[str]:
+    return [cue.text for cue in CaptionsReader().passages(path, Where())]
+
+
+def test_what_follows_an_empty_line_within_a_cue_is_said_too(tmp_path: Path) -> None:
+    srt = (
+        "1\n00:00:01,000 --> 00:00:03,000\nFirst line\n\nSecond line of it\n\n42\n\n"
+        "2\n00:00:04,000 --> 00:00:05,000\n\nProfit from A --> B\n\n"
+        "and a line above times\n00:00:06,000 --> 00:00:07,000\n2024\n\x1a"
+    )
+    assert cues_of(saved(tmp_path, "a.srt", srt)) == [
+        "First line Second line of it 42",
+        "Profit from A --> B and a line above times",
+        "2024",
+    ]
+    vtt = (
+        "WEBVTT\nKind: captions\n\nid one\n00:01.000 --> 00:02.000\nOne\n\nhalf\n\n"
+        "NOTE checked\nby Ann\n\nid two\n00:03.000 --> 00:04.000\nTwo\n"
+    )
+    assert cues_of(saved(tmp_path, "b.vtt", vtt)) == ["One half", "Two"]
+    assert CaptionsReader().outline(saved(tmp_path, "b.vtt", vtt)).notes == ()
+
+
+def test_captions_with_doubled_line_ends_are_read(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a.srt", SRT.replace("\n\n\n", "\n\n").replace("\n", "\r\r\n"))
+    assert cues_of(path) == ["Hello there", "No blank line before", "2024"]
+
+
+def test_lines_before_the_first_cue_are_counted(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a.srt", "Made by Ann\n\n" + SRT)
+    (note,) = CaptionsReader().outline(path).notes
+    assert (note.kind, note.count) == ("cues-skipped", 1)
+    assert "before the first" in note.text
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("Revenue <Q1 and >Q2", "Revenue <Q1 and >Q2"),
+        ("<i>a</i> < b, <5> and <10.5>", "a < b, <5> and <10.5>"),
+        ("<c and d>", "<c and d>"),
+        ("mail <ann@example.org>", "mail <ann@example.org>"),
+        ('<font color="#fff">A</font> <FONT size=3>B</FONT>', "A B"),
+        ("<c.yellow.bg_blue>C</c> <00:00:01.500>D<01.000>", "C D<01.000>"),
+        ("<lang en-GB>E</lang> <ruby>F<rt>g</rt></ruby>", "E Fg"),
+        ("one<br>two<br />three", "one two three"),
+        ("<v Ann>H</v>", "Ann: H"),
+    ],
+)
+def test_only_known_markup_is_left_out_of_captions(tmp_path: Path, written: str, said: str) -> None:
+    path = saved(tmp_path, "a.vtt", f"WEBVTT\n\n00:01.000 --> 00:02.000\n{written}\n")
+    assert cues_of(path) == [said]
+
+
 def test_captions_without_times_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError, match="no cue"):
         worker.inspect(str(saved(tmp_path, "a.vtt", "WEBVTT\n\nhello\n")), "a.vtt")

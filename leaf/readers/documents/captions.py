@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
@@ -19,7 +20,17 @@ MAX_BYTES = 50_000_000
 STAMP = r"(?:\d+:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?"
 TIMING = re.compile(rf"\s*({STAMP})\s*-+>\s*({STAMP})(?:\s+\S.*)?\s*")
 VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>]+)>", re.I)
-TAG = re.compile(r"</?(?:[a-z][^>]{0,200}|\d[\d:.]*)>|\{\\[^}]{0,100}\}", re.I)
+TAG = re.compile(
+    r"</?(?:[cibusv]|lang|ruby|rt|font|span)(?:\.[^\s<>]*)?(?:\s+[\w:-]+\s*=[^<>]{0,200})?\s*>"
+    rf"|<lang(?:\.[^\s<>]*)?\s+[^<>]{{1,200}}>|<{STAMP}>|\{{\\[^}}]{{0,100}}\}}",
+    re.I,
+)
+"""Markup of WebVTT and SubRip; any other `<` is a sign that somebody wrote."""
+BREAK = re.compile(r"<br\s*/?>", re.I)
+NUMBER = re.compile(r"\W*\d+\W*")
+"""What SubRip calls a cue; WebVTT calls it anything."""
+ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s.*)?|WEBVTT.*")
+"""How a block of WebVTT begins that says nothing: a remark, the look, the head of the file."""
 
 
 class CaptionsReader:
@@ -56,62 +67,103 @@ def _parse(path: Path) -> tuple[list[Passage], tuple[Note, ...]]:
             "Split the file, and add the pieces.",
         )
     text, encoding = decode(path)
-    cues, unread = _cues(text.replace("\r\n", "\n").replace("\r", "\n"))
+    found = _Found(text)
+    cues = found.cues()
     if not cues:
         raise UnreadableFileError(
             "These captions hold no cue with a time.",
             "Check that the file is complete, or add it as plain text.",
         )
-    notes = [note for note in (guess_note(encoding),) if note]
-    if unread:
-        notes.append(
-            Note(
-                "cues-skipped",
-                f"{unread:,} cues have times that cannot be read and were left out.",
-                unread,
-            )
-        )
+    notes = [note for note in (guess_note(encoding), *found.notes()) if note]
     return cues, tuple(notes)
 
 
-def _cues(text: str) -> tuple[list[Passage], int]:
-    """Cues, and how many lines looked like times without being readable. A cue goes on to the next
-    blank line or times."""
-    cues: list[Passage] = []
-    unread = 0
-    lines = text.split("\n")
-    at = 0
-    while at < len(lines):
-        match = TIMING.fullmatch(lines[at])
-        if match is None:
-            unread += "-->" in lines[at]
-            at += 1
-            continue
-        begin = at = at + 1
-        while at < len(lines) and lines[at].strip() and not _begins_cue(lines, at):
-            at += 1
-        words = _words(lines[begin:at])
-        if words:
-            cues.append(
-                Passage(words, "cue", len(cues) + 1, start=seconds(match[1]), end=seconds(match[2]))
-            )
-    return cues, unread
+class _Found:
+    """Cues with the lines of each. A line that begins no cue belongs to the one before it, also
+    after an empty line: what is said may have one in it."""
+
+    def __init__(self, text: str) -> None:
+        self._timed: list[tuple[str, str, list[str]]] = []
+        self._before: list[str] = []
+        """Lines that no cue comes before."""
+        self._into = self._before
+        self._unread = 0
+        self._webvtt = text.startswith("WEBVTT")
+        for block in _blocks(text):
+            self._take(block)
+
+    def cues(self) -> list[Passage]:
+        """Those in which something is said, in order."""
+        said = [
+            (start, end, words) for start, end, lines in self._timed if (words := _words(lines))
+        ]
+        return [
+            Passage(words, "cue", number, start=seconds(start), end=seconds(end))
+            for number, (start, end, words) in enumerate(said, 1)
+        ]
+
+    def notes(self) -> list[Note]:
+        """What is in no cue."""
+        notes = []
+        if unread := self._unread:
+            text = f"{unread:,} cues have times that cannot be read and were left out."
+            notes.append(Note("cues-skipped", text, unread))
+        if before := len(self._before):
+            text = f"{before:,} lines before the first time were left out."
+            notes.append(Note("cues-skipped", text, before))
+        return notes
+
+    def _take(self, block: list[str]) -> None:
+        aside = self._webvtt and bool(ASIDE.fullmatch(block[0]))
+        for at, line in enumerate(block):
+            if match := TIMING.fullmatch(line):
+                self._begin(match[1], match[2])
+                aside = False
+            elif not aside and self._is_broken(block, at):
+                self._unread += 1
+                self._into = []
+            elif not aside and not self._is_name(block, at):
+                self._into.append(line)
+
+    def _begin(self, start: str, end: str) -> None:
+        self._into = []
+        self._timed.append((start, end, self._into))
+
+    def _is_broken(self, block: list[str], at: int) -> bool:
+        """Whether a cue begins here whose times cannot be read."""
+        first = at == 0 or (at == 1 and self._is_name(block, 0))
+        return first and _has_times(block[at])
+
+    def _is_name(self, block: list[str], at: int) -> bool:
+        """Whether a line is what the cue below is called. Where no empty line comes before, only a
+        number above times that can be read is."""
+        following = block[at + 1] if at + 1 < len(block) else ""
+        if at:
+            return block[at].strip().isdigit() and bool(TIMING.fullmatch(following))
+        named = self._webvtt or bool(NUMBER.fullmatch(block[at]))
+        return named and "-->" not in block[at] and _has_times(following)
 
 
-def _begins_cue(lines: list[str], at: int) -> bool:
-    """Whether a cue begins here though no blank line came before: its times, or its number with the
-    times below."""
-    following = lines[at + 1] if at + 1 < len(lines) else ""
-    return bool(TIMING.fullmatch(lines[at])) or (
-        lines[at].strip().isdigit() and bool(TIMING.fullmatch(following))
-    )
+def _has_times(line: str) -> bool:
+    """Whether a line is meant to say from when to when; an arrow alone may be something said."""
+    return "-->" in line and any(c.isdigit() for c in line)
+
+
+def _blocks(text: str) -> Iterator[list[str]]:
+    """Lines between empty lines. Where every second line is empty, line ends were doubled."""
+    lines = text.rstrip("\x1a").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not any(line.strip() for line in lines[1::2]):
+        lines = lines[::2]
+    for empty, block in groupby(lines, lambda line: not line.strip()):
+        if not empty:
+            yield list(block)
 
 
 def _words(lines: list[str]) -> str:
     """The payload without markup, on one line; `<v Ann>` becomes `Ann: `."""
     text = VOICE.sub(
         lambda match: f"\x00{html.unescape(match[1]).strip()}: ",
-        " ".join(line.strip() for line in lines),
+        BREAK.sub(" ", " ".join(line.strip() for line in lines)),
     )
     text = html.unescape(TAG.sub("", text))
     return " ".join(text.replace("\x00", " ").split())
