@@ -58,6 +58,17 @@ def test_any_encoding_is_read(tmp_path: Path, encoding: str) -> None:
     assert ("encoding-guessed" in notes) == (encoding == "cp1252")
 
 
+def test_one_row_of_other_bytes_leaves_the_rest_as_it_is(tmp_path: Path) -> None:
+    rows = "ort,n\n" + "".join(f"Köln,{n}\n" for n in range(3000))
+    path = tmp_path / "a.csv"
+    path.write_bytes(rows.encode() + "Größe,1\n".encode("latin-1"))
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    sql = f"SELECT ort, count(*) FROM '{tmp_path / info.parquet}' GROUP BY 1 ORDER BY 1"
+    assert duckdb.sql(sql).fetchall() == [("Größe", 1), ("Köln", 3000)]
+    (note,) = [note for note in info.notes if note.kind == "encoding-guessed"]
+    assert (note.count, note.text[:19]) == (1, "1 line of this UTF-")
+
+
 def test_leading_zeros_stay_text_also_when_they_come_late(tmp_path: Path) -> None:
     lines = ["zip,units", *(f"{10000 + n},{n}" for n in range(3000)), "00007,5"]
     _, rows, _ = one(tmp_path, "\n".join(lines))

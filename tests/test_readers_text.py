@@ -134,6 +134,60 @@ def test_a_late_line_of_other_bytes_changes_the_encoding(tmp_path: Path) -> None
     assert worker.read(str(path), "text", "lines 200001-")["text"].endswith("Größe und Maß")
 
 
+MIXED = "Grüße aus Köln, Straße {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "odd", "lines"),
+    [
+        ("".join(MIXED.format(n) for n in range(30)), "Größe\n".encode("cp1252"), 1),
+        ("Привет, сумма\n" * 30, "naïve\n1 €\n".encode("cp1252"), 2),
+        ("東京都 大阪府\n" * 30, "café\n".encode("cp1252"), 1),
+        ("Straße;München\r" * 30, "Größe\r".encode("cp1252") * 3, 3),
+        ('["Köln", ' + '"Köln", ' * 300, '"Größe"]'.encode("cp1252"), 1),
+    ],
+)
+@pytest.mark.parametrize("first", [False, True])
+def test_some_lines_of_other_bytes_leave_a_text_utf8(
+    text: str, odd: bytes, lines: int, *, first: bool
+) -> None:
+    parts = (odd, text.encode()) if first and odd.endswith(b"\n") else (text.encode(), odd)
+    read, encoding = decode(b"".join(parts))
+    assert text in read
+    assert odd.decode("cp1252") in read
+    assert (encoding.name, encoding.odd_lines) == ("utf-8", lines)
+    note = guess_note(encoding)
+    assert note is not None
+    assert (note.kind, note.count) == ("encoding-guessed", lines)
+
+
+def test_odd_lines_are_found_far_from_the_others(tmp_path: Path) -> None:
+    plain, word = b"plain line\n" * 200_000, "Größe\n"
+    for name, first, last in (("a", "utf-8", "cp1252"), ("b", "cp1252", "utf-8")):
+        several = [word.encode(c) * (9 if c == "utf-8" else 1) for c in (first, last)]
+        path = saved(tmp_path, f"{name}.txt", plain.join(several))
+        assert worker.read(str(path), "text", "lines 1")["text"].endswith("Größe")
+        assert (encoding := sniff_encoding(path)).name == "utf-8"
+        assert (encoding.odd_lines, encoding.sampled) == (1, False)
+    path = saved(tmp_path, "c.txt", (word * 4_000_000).encode() + (word * 9).encode("cp1252"))
+    note = guess_note(sniff_encoding(path))
+    assert note is not None
+    assert note.text.startswith("At least 9 lines")
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("CAFÉ»\nÖl für Müller\n", "cp1252"),
+        ("价格\n" + "10元\n" * 60, "gb18030"),
+        ("ﾄｳｷｮｳ ｶﾅ\nｵｵｻｶ\n" * 60, "cp932"),
+        ("привет сам ран стол ручка сумма\n" * 60, "cp866"),
+    ],
+)
+def test_characters_that_are_utf8_by_chance_prove_nothing(text: str, codec: str) -> None:
+    assert decode(text.encode(codec))[0] == text
+
+
 def test_a_large_file_of_one_line_stays_utf8(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.json", "[" + "日本語 " * 3_400_000 + "]")
     assert sniff_encoding(path).name == "utf-8"

@@ -104,7 +104,9 @@ _LEAST_OFTEN = 0.4
 _OTHER_LANGUAGE = 0.3
 """Weight of the letters of a second language."""
 _SURE = 0.9
-_PAIRS = {
+GUESSED_BY = 40_000
+"""Bytes of lines with letters above ASCII that are looked at."""
+PAIRS = {
     "cp932": re.compile(r"[ぁ-んァ-ヶー々〆、。「」・！-ﾟ]"),
     "euc_jp": re.compile(r"[ぁ-んァ-ヶー々〆、。「」・]"),
     "gb18030": re.compile(r"[、。《》（）：，！？；“”—…]"),
@@ -126,9 +128,11 @@ byte."""
 
 def guess(data: bytes) -> str:
     """The codec of text that is no Unicode."""
-    sample = b"\n".join(line for line in data.split(b"\n") if line and not line.isascii())[:40_000]
+    sample = b"\n".join(line for line in data.split(b"\n") if line and not line.isascii())[
+        :GUESSED_BY
+    ]
     page, letters = _single(sample)
-    pairs = [name for name in _PAIRS if _fits_pairs(sample, name) >= _SURE]
+    pairs = [name for name in PAIRS if _fits_pairs(sample, name) >= _SURE]
     return _of_pairs(sample, pairs) if pairs and letters < _SURE else page
 
 
@@ -184,7 +188,7 @@ def _fits_pairs(sample: bytes, name: str) -> float:
 
 
 def _is_common(character: str, name: str, first: int, last: int, least: int) -> bool:
-    if _PAIRS[name].match(character):
+    if PAIRS[name].match(character):
         return True
     raw = character.encode(name, "replace")
     return len(raw) == 2 and first <= raw[0] <= last and raw[1] >= least

@@ -3,7 +3,7 @@ is text inside.
 
 A byte order mark decides; then valid UTF-8; then the zero bytes of UTF-16 and UTF-32; what is left
 is guessed, and a guess is always said (`guess_note`). Big files are looked at in slices, so that a
-late stretch of other bytes is not missed.
+late stretch of other bytes is not missed. A text that is UTF-8 but for some lines stays UTF-8.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import codecs
 import io
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import IO, TextIO
 
 from leaf.readers.base import Note
-from leaf.readers.code_pages import guess
+from leaf.readers.code_pages import GUESSED_BY, PAIRS, guess
 
 BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -29,6 +30,12 @@ BOMS = (
 
 CONTINUING = bytes(range(0x80, 0xC0))
 """Bytes that in UTF-8 stand only inside a character."""
+
+HIGH = bytes(range(0x80, 0x100))
+"""Bytes that are no ASCII."""
+
+MOST_WRONG = 0.2
+"""Share of the bytes above ASCII that may be wrong in a text that is UTF-8 otherwise."""
 
 WHOLE_BYTES = 32_000_000
 """Up to this size the whole file is checked for valid UTF-8 (some 30 ms); above it, slices."""
@@ -52,6 +59,10 @@ class Encoding:
     """The most frequent line ending: `\\n`, `\\r\\n` or `\\r`; `\\n` where there is none."""
     mixed_newlines: bool = False
     """Whether other line endings occur as well."""
+    odd_lines: int = 0
+    """Lines that are no UTF-8 in a text that is, among those that were looked at."""
+    sampled: bool = False
+    """Whether only slices of the file were looked at."""
 
 
 def sniff_encoding(path: Path, sample_bytes: int = 1_000_000) -> Encoding:
@@ -63,20 +74,19 @@ def sniff_encoding(path: Path, sample_bytes: int = 1_000_000) -> Encoding:
         if any(head.startswith(mark) for mark, _ in BOMS):
             return sniff_bytes(head, whole=size <= len(head))
         samples = [head, *_slices(file, size, sample_bytes)]
-    first = sniff_bytes(head, whole=size <= len(head))
-    if first.name != "utf-8" or all(_is_utf8(sample) for sample in samples):
-        return first
-    odd = b"\n".join(
-        line
-        for sample in samples
-        if not _is_utf8(sample)
-        for line in _lines_with_high_bytes(sample)
-    )
-    return Encoding(guess(odd), 0, True, first.newline, first.mixed_newlines)
+    known = _marked(head)
+    if known:
+        return known
+    return _of_samples(samples, size > WHOLE_BYTES and size > len(head), whole=size <= len(head))
 
 
 def sniff_bytes(data: bytes, *, whole: bool = True) -> Encoding:
     """The encoding of bytes at hand. With `whole` false the last character may be cut."""
+    return _marked(data) or _of_samples([data], False, whole=whole)
+
+
+def _marked(data: bytes) -> Encoding | None:
+    """The encoding that a mark, zero bytes or the signs of a shift tell."""
     for mark, name in BOMS:
         if data.startswith(mark):
             return _with_newlines(name, len(mark), False, data[len(mark) :])
@@ -85,9 +95,22 @@ def sniff_bytes(data: bytes, *, whole: bool = True) -> Encoding:
         return _with_newlines(wide, 0, True, data)
     if b"\x1b$" in data and data.isascii():
         return _with_newlines("iso2022_jp", 0, True, data)
-    if _is_utf8(data if whole else data[: max(0, len(data) - 4)]) or _is_utf8(data):
-        return _with_newlines("utf-8", 0, False, data)
-    return _with_newlines(guess(data), 0, True, data)
+    return None
+
+
+def _of_samples(samples: list[bytes], sampled: bool, *, whole: bool) -> Encoding:
+    """UTF-8 where all of a text is, or nearly all that is no ASCII; else a code page."""
+    head = samples[0]
+    odd = [data for data in samples if not _is_utf8(data)]
+    if odd == [head] and not whole and _is_utf8(head[: max(0, len(head) - 4)]):
+        odd = []
+    if not odd:
+        return _with_newlines("utf-8", 0, False, head)
+    page = guess(_high_lines(odd))
+    if page in PAIRS or not _is_mostly_utf8(samples):
+        return _with_newlines(page, 0, True, head)
+    lines = sum(_odd_lines(data) for data in odd)
+    return replace(_with_newlines("utf-8", 0, True, head), odd_lines=max(1, lines), sampled=sampled)
 
 
 def decode(data: bytes | Path) -> tuple[str, Encoding]:
@@ -122,8 +145,19 @@ def guess_note(encoding: Encoding) -> Note | None:
     """What a person is told when the encoding is a guess."""
     if not encoding.guessed:
         return None
+    if encoding.odd_lines:
+        return _mixture_note(encoding)
     name = {"cp1252": "Windows-1252"}.get(encoding.name, encoding.name.upper())
     return Note("encoding-guessed", f"Encoding guessed: {name}.", 1, short="Encoding guessed.")
+
+
+def _mixture_note(encoding: Encoding) -> Note:
+    count = encoding.odd_lines
+    least = "At least " if encoding.sampled else ""
+    verb = "is" if count == 1 else "are"
+    lines = f"{count:,} line{'s' if count != 1 else ''}"
+    text = f"{least}{lines} of this UTF-8 text {verb} not UTF-8; read there as Windows-1252."
+    return Note("encoding-guessed", text, count, short=f"{least}{lines} not UTF-8.")
 
 
 def register_fallback() -> None:
@@ -202,9 +236,7 @@ def _from_a_beginning(data: bytes) -> bytes:
 
 def _is_utf8(data: bytes) -> bool:
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(
-            data
-        )  # incremental: a character cut at the end is no fault
+        codecs.utf_8_decode(data, "strict", False)  # a character cut at the end is no fault
     except UnicodeDecodeError:
         return False
     return True
@@ -245,8 +277,33 @@ def _reads_as_text(data: bytes, name: str) -> bool:
     )
 
 
-def _lines_with_high_bytes(data: bytes) -> list[bytes]:
-    return [line for line in data.split(b"\n") if line and not line.isascii()]
+def _is_mostly_utf8(samples: list[bytes]) -> bool:
+    """Whether nearly all bytes above ASCII are whole characters of UTF-8, as in no other encoding:
+    there some are by chance. Of a Latin-1 text next to none are, of one of two bytes a character a
+    third."""
+    high = wrong = 0
+    for data in samples:
+        text, read = codecs.utf_8_decode(data, "ignore", False)
+        wrong += read - len(text.encode())
+        high += len(data) - len(data.translate(None, HIGH))
+    return wrong <= high * MOST_WRONG
+
+
+def _odd_lines(data: bytes) -> int:
+    """Lines that are no UTF-8, with their ends: a character cut there is wrong as well."""
+    return sum(not line.isascii() and not _is_utf8(line) for line in data.splitlines(keepends=True))
+
+
+def _high_lines(samples: list[bytes]) -> bytes:
+    """Lines with bytes above ASCII, as many as a guess looks at."""
+    found, size = [], 0
+    for line in chain.from_iterable(map(io.BytesIO, samples)):
+        if not line.isascii():
+            found.append(line)
+            size += len(line)
+            if size > GUESSED_BY:
+                break
+    return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in found)
 
 
 def _with_newlines(name: str, bom: int, guessed: bool, data: bytes) -> Encoding:

@@ -43,6 +43,7 @@ def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
     dialect = source.dialect
     if (
         source.encoding.name != "utf-8"
+        or source.encoding.guessed
         or source.encoding.mixed_newlines
         or source.encoding.newline == "\r"
     ):
