@@ -564,7 +564,7 @@ def test_an_email_has_headers_text_and_attachments(tmp_path: Path) -> None:
         "Größe der Läden",
     )
     message.set_content("Dear Bob,\n\nsee the table.\n")
-    message.add_alternative("<p>Dear Bob, <b>in bold</b></p>", subtype="html")
+    message.add_alternative("<p>Dear Bob,</p><p><b>see</b> the table.</p>", subtype="html")
     message.add_attachment(
         b"a,b\n1,2\n", maintype="text", subtype="csv", filename="zahlen für q3.csv"
     )

@@ -257,3 +257,51 @@ def test_a_character_set_with_a_nul_byte_in_its_name_is_no_failure(tmp_path: Pat
         b'MIME-Version: 1.0\nContent-Type: text/plain; charset="utf\x008"\n\nGr\xc3\xbc\xc3\x9fe\n'
     )
     assert "Grüße" in "\n".join(parse(path.read_bytes()).paragraphs)
+
+
+def alternatives(*forms: tuple[str, str]) -> str:
+    parts = [f"--x\nContent-Type: {kind}; charset=utf-8\n\n{text}\n" for kind, text in forms]
+    head = "From: a@example.org\nSubject: s\nMIME-Version: 1.0\n"
+    return (
+        f'{head}Content-Type: multipart/alternative; boundary="x"\n\n' + "".join(parts) + "--x--\n"
+    )
+
+
+PAGE = ("text/html", "<html><body><p>The price is <b>4,200</b> EUR until 31 May.</p></body></html>")
+CALENDAR = ("text/calendar; method=REQUEST", "BEGIN:VCALENDAR\nDTSTART:20240101T100000Z")
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        "This message is in HTML. Please use a mail program that shows HTML.",
+        "Diese Nachricht ist in HTML. Bitte nutzen Sie ein anderes Programm.",
+        "このメールはHTMLです。",
+    ],
+)
+def test_a_page_is_read_where_the_plain_form_lacks_its_words(plain: str) -> None:
+    mail = parse(alternatives(("text/plain", plain), PAGE, CALENDAR).encode())
+    assert mail.paragraphs[1:] == (
+        plain,
+        "The price is 4,200 EUR until 31 May.",
+        CALENDAR[1],
+    )
+
+
+def test_a_form_with_the_same_words_is_read_once() -> None:
+    plain = "The price is *4,200* EUR\nuntil 31 May. <https://example.org/offer>"
+    amp = ("text/x-amp-html", PAGE[1])
+    mail = parse(alternatives(("text/plain", plain), amp, PAGE).encode())
+    assert mail.paragraphs[1:] == (plain,)
+    cut = parse(alternatives(("text/plain", "The price is"), PAGE).encode())
+    assert cut.paragraphs[1:] == ("The price is 4,200 EUR until 31 May.",)
+    wrapped = ("text/plain", "価格は4200円\nです。五月三十一\n日まで有効です。")
+    same = ("text/html", "<p>価格は4200円です。五月三十一日まで有効です。</p>")
+    assert parse(alternatives(wrapped, same).encode()).paragraphs[1:] == (wrapped[1],)
+
+
+def test_a_figure_that_the_plain_form_lacks_is_read() -> None:
+    words = "We thank you for your order of chairs, which we send to you by the end of this month"
+    page = ("text/html", f"<p>{words}.</p><table><tr><td>Sum</td><td>4200</td></tr></table>")
+    said = parse(alternatives(("text/plain", words), page).encode()).paragraphs[1:]
+    assert said == (f"{words}.", "Sum | 4200")

@@ -36,6 +36,13 @@ _FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
 _SPACED = re.compile(rb"^([!-9;-~]+)[ \t]+:")
 _BOUNDARY = re.compile(rb"boundary[ \t]*=[ \t]*(?:\"([^\"\r\n]{1,200})\"|([^\"\s;]{1,200}))", re.I)
 _SHOWN_PART = re.compile(r"cid:([^\s\"'>)]{1,300})", re.I)
+LACKING = 0.2
+"""Share of the words of a form of a text that another may lack and still say the same: forms differ
+in hints, links and the names of pictures."""
+_FORMS = ("plain", "html", "x-amp-html", "watch-html", "enriched", "richtext")
+"""Subtypes of forms of one text, the plainest first."""
+_WORD = re.compile(r"[\u0e00-\u0e7f\u3040-\u9fff]|[^\W_\u0e00-\u0e7f\u3040-\u9fff]+")
+"""A word, or a sign of a script without blanks, where lines break anywhere."""
 GAP = re.compile(r"\n\s*\n")
 
 
@@ -207,7 +214,7 @@ def _content_id(part: Message) -> str:
 
 def _leaves(message: Message) -> Iterator[Message | str]:
     """Parts that are no containers, in order; before a forwarded message its headers. Of
-    alternatives the plain text."""
+    alternatives see `_alternatives`."""
     stack = [message]
     for _ in range(2 * MAX_PARTS):
         if not stack:
@@ -227,14 +234,48 @@ def _leaves(message: Message) -> Iterator[Message | str]:
 
 
 def _alternatives(parts: list[Message]) -> list[Message]:
-    plain = [
-        part for part in parts if part.get_content_type() == "text/plain" and _decoded(part).strip()
-    ]
+    """Of forms of one text the plain one, and others with the words that it lacks: many plain forms
+    only say that the mail is a web page. What is no form of the text, such as an invitation, stays.
+    """
+    forms = [part for part in parts if _is_form(part)]
+    words = {id(part): _words(part) for part in forms}
+    kept: list[Message] = []
+    for part in sorted(forms, key=lambda part: _FORMS.index(part.get_content_subtype())):
+        known = set[str]().union(*(words[id(one)] for one in kept))
+        if _says_more(words[id(part)], known):
+            kept.append(part)
+    if not kept:
+        return parts
+    if len(kept) > 1 and words[id(kept[0])] <= words[id(kept[1])]:
+        del kept[0]
+    left = {id(part) for part in forms} - {id(part) for part in kept}
+    return [part for part in parts if id(part) not in left]
+
+
+def _says_more(words: set[str], known: set[str]) -> bool:
+    """Whether a form says what others do not: many other words, or any other figure."""
+    other = words - known
+    return len(other) > LACKING * len(words) or any(c.isdigit() for word in other for c in word)
+
+
+def _is_form(part: Message) -> bool:
+    """Whether a part is one form of a text that may come in several."""
     return (
-        plain[:1] + [part for part in parts if part.get_content_maintype() != "text"]
-        if plain
-        else parts
+        part.get_content_maintype() == "text"
+        and part.get_content_subtype() in _FORMS
+        and not _is_attached(part)
     )
+
+
+def _words(part: Message) -> set[str]:
+    """The words that a form of a text shows."""
+    text = _decoded(part)
+    if part.get_content_subtype() != "plain" and text.strip():
+        try:
+            text = "\n".join(paragraphs_of(text, whole=True)[1])
+        except (FileTooLargeError, UnreadableFileError):
+            return set()  # said where there is no other form
+    return set(_WORD.findall(text.casefold()))
 
 
 def _is_attached(part: Message) -> bool:
