@@ -181,3 +181,65 @@ def test_versions_and_codes_are_no_dates_with_the_year_first(
 def test_a_time_may_follow_a_date_with_the_year_first(tmp_path: Path) -> None:
     kind, values, _ = column(tmp_path, ["24/1/5 10:30", "24/2/13 11:00", "24/12/31 23:59"])
     assert (kind, str(values[0])) == ("TIMESTAMP", "2024-01-05 10:30:00")
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("Version", ["1.5", "2.1", "3.2"]),
+        ("Lat", ["52.52", "48.1", "53.55"]),
+        ("Lat", ["52.520008", "48.137154", "53.551086"]),
+        ("Lat;Lon", ["52.520008;13.404954", "48.137154;11.576124", "53.551086;9.993682"]),
+        ("Periode", ["10.2020", "11.2020", "12.2020"]),
+        ("Période", ["2020.10", "2020.11", "2021.02"]),
+    ],
+)
+def test_a_column_of_another_kind_does_not_make_fractions_of_thousands(
+    tmp_path: Path, name: str, beside: list[str]
+) -> None:
+    amounts = ["1.234", "12.500", "2.750"]
+    rows = [f"A;{a};{b}" for a, b in zip(beside, amounts, strict=True)]
+    found = columns(tmp_path, "\n".join([f"Artikel;{name};Umsatz", *rows]))
+    kind, values, said = found["Umsatz"]
+    assert (kind, sum(values)) == ("BIGINT", 16_484)
+    assert "numbers-ambiguous" in said
+
+
+def test_choices_of_answers_do_not_make_fractions_of_thousands(tmp_path: Path) -> None:
+    rows = ["id,answers,amount", '1,"1,2","1,234"', '2,"2,3","12,500"', '3,"1,3","2,750"']
+    kind, values, said = columns(tmp_path, "\n".join(rows))["amount"]
+    assert (kind, values) == ("BIGINT", [1_234, 12_500, 2_750])
+    assert "other signs in this file speak against it" in said
+
+
+@pytest.mark.parametrize(
+    ("beside", "doubt"),
+    [
+        ("price;1,5;2,25;3,75", False),
+        ("price;1.234,50;2,25;3,75", False),
+        ("price;1.5;2.25;3.75\nrate;0.5;0.25;0.75", True),
+        ("price;1,234.50;2.25;3.75", True),
+    ],
+)
+def test_columns_that_show_the_decimal_mark_are_followed(
+    tmp_path: Path, beside: str, doubt: bool
+) -> None:
+    """In a file with semicolons: a comma is expected there, and a dot takes more proof."""
+    mark = "." if doubt else ","
+    weights = f"weight;1{mark}234;2{mark}500;2{mark}750"
+    lines = [line.split(";") for line in [*beside.split("\n"), weights]]
+    text = "\n".join(";".join(row) for row in zip(*lines, strict=True))
+    kind, values, said = columns(tmp_path, text)["weight"]
+    assert (kind, values) == ("DOUBLE", [1.234, 2.5, 2.75])
+    assert ("numbers-ambiguous" in said) == doubt
+
+
+@pytest.mark.parametrize(
+    "texts", [["10.2020", "11.2020"], ["1.2020", "10.2020", "1.2021"], ["2020.01", "2020.10"]]
+)
+def test_months_of_a_year_are_no_fractions(tmp_path: Path, texts: list[str]) -> None:
+    assert column(tmp_path, texts)[:2] == ("VARCHAR", texts)
+
+
+def test_rates_that_look_like_months_are_numbers(tmp_path: Path) -> None:
+    assert column(tmp_path, ["1.1987", "1.2034", "1.2011"])[1] == [1.1987, 1.2034, 1.2011]

@@ -26,6 +26,10 @@ class Column:
     proposals: list[ParsePlan] = field(default_factory=list)
     marks: ThousandsMarks | None = None
     """Where thousands and fractions look alike."""
+    proof: int = 0
+    """How much it proves of the decimal mark of other columns."""
+    contested: bool = False
+    """Whether the file speaks for another reading of its marks too."""
     twins: tuple[str, str] | None = None
     """Two texts of the sample that are one number."""
     either_end: str = ""

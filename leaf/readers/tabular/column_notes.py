@@ -158,7 +158,12 @@ def _two_digits(columns: Sequence[Column]) -> Note:
 def _doubt(column: Column) -> Note:
     plan = column.plan
     if column.marks and plan.kind in ("integer", "decimal"):
-        return marks_note(column.name, column.marks, thousands=plan.kind == "integer")
+        return marks_note(
+            column.name,
+            column.marks,
+            thousands=plan.kind == "integer",
+            contested=column.contested,
+        )
     if plan.kind == "text":
         what = (
             f"in dates such as {column.either_end} the year may stand first or last"
@@ -183,13 +188,15 @@ def _one_number(name: str, first: str, second: str) -> Note:
     return Note("codes-as-numbers", text, 1)
 
 
-def marks_note(name: str, marks: ThousandsMarks, *, thousands: bool) -> Note:
+def marks_note(
+    name: str, marks: ThousandsMarks, *, thousands: bool, contested: bool = False
+) -> Note:
     """That numbers such as 1.234 may be a thousand or a fraction, and as what they were read."""
     sign = "comma" if marks.mark == "," else "dot"
     reading = "a mark of thousands" if thousands else "the decimal mark"
+    why = "other signs in this file speak against it" if contested else "nothing else shows it"
     text = (
-        f"In '{name}' the {sign} of numbers such as {marks.example} was read as "
-        f"{reading}; nothing else shows it."
+        f"In '{name}' the {sign} of numbers such as {marks.example} was read as {reading}; {why}."
     )
     return Note("numbers-ambiguous", text, 1)
 

@@ -26,6 +26,7 @@ from leaf.readers.tabular.column import (
 )
 from leaf.readers.tabular.column_notes import mixed_note, notes_of, zone_note
 from leaf.readers.tabular.plans import (
+    GROUPED,
     OFFSET,
     SAMPLE,
     ZONED,
@@ -33,6 +34,7 @@ from leaf.readers.tabular.plans import (
     ThousandsMarks,
     as_written,
     marks_of,
+    proof_of,
     propose,
     twins_of,
 )
@@ -220,6 +222,7 @@ def _propose_all(
                 sample = [r[0] for r in connection.execute(late).fetchall()]
             column.proposals = propose(sample, comma_first)
             column.marks = marks_of(sample) if column.proposals else None
+            column.proof = proof_of(sample) if column.proposals else 0
             column.twins = twins_of(sample) if column.proposals else None
             column.unmarked = not column.marks and _readings(column.proposals)
 
@@ -360,10 +363,10 @@ def _with_year_placed(
     return first if place == "first" else last
 
 
-def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -> set[str]:
-    """The decimal marks that columns show beyond doubt: by a fraction, or by thousands marked more
-    than once."""
-    found = set()
+def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -> dict[str, int]:
+    """The decimal marks that columns show, by a fraction or by thousands marked more than once, and
+    how much they prove together."""
+    found: dict[str, int] = {}
     for column in columns:
         plans = choices[column.source][:1]
         alone = column.unmarked and len(column.proposals) == 1  # and so has no mark to show
@@ -372,29 +375,26 @@ def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -
             if plan.kind == "decimal" or (
                 plan.kind == "integer" and plan.style in (".", ",", "in.")
             ):
-                found.add("." if plan.style == "plain" else plan.style[-1:])
+                mark = _decimal(plan)
+                found[mark] = found.get(mark, 0) + column.proof
     return found
+
+
+def _decimal(plan: ParsePlan) -> str:
+    """The decimal mark of a plan for numbers."""
+    return "." if plan.style == "plain" else plan.style[-1:]
 
 
 def _readings(fitting: Sequence[ParsePlan]) -> bool:
     """Whether plans with either decimal mark fit."""
-    return (
-        len(
-            {
-                "." if p.style == "plain" else p.style[-1:]
-                for p in fitting
-                if p.kind in ("integer", "decimal")
-            }
-        )
-        > 1
-    )
+    return len({_decimal(p) for p in fitting if p.kind in ("integer", "decimal")}) > 1
 
 
 def _choose(
     column: Column,
     fitting: list[ParsePlan],
     order: set[str],
-    decimals: set[str],
+    decimals: dict[str, int],
     comma_first: bool,
     doubtful: list[Column],
 ) -> None:
@@ -406,19 +406,26 @@ def _choose(
             return
         first = next(p for p in fitting if p.style.rstrip("2") in order)
     elif column.marks and _readings(fitting):
-        first, sure = _by_marks(column.marks, fitting, decimals, comma_first)
+        first, sure = _by_marks(column, column.marks, fitting, decimals, comma_first)
         if not sure:
             doubtful.append(column)
     column.plan = first
 
 
 def _by_marks(
-    marks: ThousandsMarks, fitting: list[ParsePlan], decimals: set[str], comma_first: bool
+    column: Column,
+    marks: ThousandsMarks,
+    fitting: list[ParsePlan],
+    decimals: dict[str, int],
+    comma_first: bool,
 ) -> tuple[ParsePlan, bool]:
     """The reading of numbers such as 1,234, and whether the file or the column shows it rather than
     habit."""
     if len(decimals) == 1:
-        decimal, sure = next(iter(decimals)), True
+        ((shown, proof),) = decimals.items()
+        decimal = _borrowed(marks, shown, proof, comma_first)
+        column.contested = decimal != shown or _expected(marks, comma_first) not in ("", shown)
+        sure = not column.contested
     elif comma_first:
         decimal, sure = ",", marks.thousands and marks.mark == "."
     else:
@@ -427,5 +434,25 @@ def _by_marks(
             (".," if marks.mark == "," else ",.")[0 if thousands else 1],
             marks.thousands,
         )
-    fits = (p for p in fitting if ("." if p.style == "plain" else p.style[-1:]) == decimal)
-    return next(fits, fitting[0]), sure
+    return next((p for p in fitting if _decimal(p) == decimal), fitting[0]), sure
+
+
+def _expected(marks: ThousandsMarks, comma_first: bool) -> str:
+    """The decimal mark that goes with the delimiter, or else with the column's own values."""
+    if comma_first:
+        return ","
+    return _without_thousands(marks) if marks.thousands else ""
+
+
+def _without_thousands(marks: ThousandsMarks) -> str:
+    """The decimal mark if the column's mark is one of thousands."""
+    return "," if marks.mark == "." else "."
+
+
+def _borrowed(marks: ThousandsMarks, shown: str, proof: int, comma_first: bool) -> str:
+    """The decimal mark where other columns show one: theirs, unless the delimiter or the column's
+    own values speak against it and they prove too little."""
+    expected = _expected(marks, comma_first)
+    own = marks.thousands and _without_thousands(marks) != shown
+    enough = proof >= (GROUPED if own else 2)
+    return shown if enough or not expected else expected

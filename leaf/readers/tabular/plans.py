@@ -248,6 +248,8 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
         v.lower() in ("true", "false") for v in distinct[:20]
     ):
         return []
+    if _are_periods(distinct):
+        return []
     found = []
     for plan in _plans():
         allowed = len(distinct) - max(1 if len(distinct) > 2 else 0, len(distinct) // 5)
@@ -265,6 +267,19 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
         plans.sort(key=lambda plan: plan.style in ("plain", ".", " ."))
         plans.sort(key=lambda plan: plan.kind == "decimal")
     return plans
+
+
+_PERIOD = re.compile(
+    r"(?P<month>0?[1-9]|1[0-2])\.(?:19|20)\d\d|(?:19|20)\d\d\.(?P<late>0[1-9]|1[0-2])", re.ASCII
+)
+
+
+def _are_periods(values: Sequence[str]) -> bool:
+    """Whether values are months such as 10.2020 or 2020.10, which as numbers would lose their last
+    digit. A rate of 1.2034 looks like one: months are several, or of two digits."""
+    found = [_PERIOD.fullmatch(value) for value in values]
+    months = {m["month"] or m["late"] for m in found if m}
+    return len(values) > 1 and all(found) and (len(months) > 1 or min(months)[:1] == "0")
 
 
 def as_written(plan: ParsePlan, offsets: Sequence[str]) -> ParsePlan:
@@ -338,6 +353,21 @@ def twins_of(values: Sequence[str]) -> tuple[str, str] | None:
         if "e" in text.lower() and number in whole:
             return text, whole[number]
     return None
+
+
+GROUPED = 100
+"""What a number such as 1.234,5 proves of its file's decimal mark; more than any fraction does."""
+_GROUPED = re.compile(rf"[.,].*[.,]|\d{_SPACE}\d{{3}}", re.ASCII)
+_LONG_FRACTION = re.compile(r"[.,]\d{4}", re.ASCII)
+
+
+def proof_of(values: Sequence[str]) -> int:
+    """How much the numbers of a column prove of the decimal mark of others. A version or a choice of
+    answers looks like a fraction, so that one column of them is not enough; and fractions of four
+    digits, as those of coordinates, are written by programs, with a dot wherever they run."""
+    if any(map(_GROUPED.search, values)):
+        return GROUPED
+    return 0 if any(map(_LONG_FRACTION.search, values)) else 1
 
 
 @dataclass(frozen=True)
