@@ -12,6 +12,7 @@ import pytest
 from leaf.errors import EncryptedFileError, FileError
 from leaf.readers.base import Where
 from leaf.readers.detect import detect
+from leaf.readers.documents.epub import EpubReader
 from leaf.readers.worker import inspect, reader_of
 
 SPACES = " ".join(
@@ -112,6 +113,14 @@ def test_an_e_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.epub", parts)
     assert texts(path) == ["# Eins", "Text of it.", "# Zwei", "Text of it."]
     assert inspect(str(path), "a.epub")["outline"]["title"] == "Ein Buch"
+    assert EpubReader().outline(path).notes == ()
+    del parts["OPS/two b.xhtml"]
+    parts["OPS/book.opf"] = parts["OPS/book.opf"].replace(
+        "<itemref", "<itemref idref='x'/><itemref", 1
+    )
+    path = zipped(tmp_path / "b.epub", parts)
+    assert texts(path) == ["# Eins", "Text of it."]
+    assert [(n.kind, n.count) for n in EpubReader().outline(path).notes] == [("chapters-unread", 2)]
 
 
 def test_rich_text_is_read(tmp_path: Path) -> None:

@@ -32,11 +32,6 @@ class EpubReader:
 
     def outline(self, path: Path) -> Outline:
         book = _read(path)
-        notes = (
-            (Note("chapters-unread", f"{book.unread} chapters cannot be read.", book.unread),)
-            if book.unread
-            else ()
-        )
         paragraphs = book.paragraphs
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
         lines = len(paragraphs)
@@ -47,11 +42,12 @@ class EpubReader:
             tables=len(book.grids),
             tokens=tokens,
             title=book.title,
-            notes=notes,
+            notes=book.notes,
         )
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(_read(path).paragraphs))
+        book = _read(path)
+        return Extent(len(book.paragraphs), notes=book.notes)
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(_read(path).paragraphs, where)
@@ -69,12 +65,19 @@ class EpubBook:
     paragraphs: list[str]
     grids: list[Grid]
     unread: int
-    """Chapters that cannot be read."""
+    """Chapters that cannot be read, those included that the book names and does not hold."""
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What is not in it."""
+        unread = self.unread
+        text = f"{unread} chapters cannot be read."
+        return (Note("chapters-unread", text, unread),) if unread else ()
 
 
 def _read(path: Path) -> EpubBook:
     title, chapters = _chapters(path)
-    pages = [_page(text) for text in chapters]
+    pages = [None if text is None else _page(text) for text in chapters]
     read = [page for page in pages if page is not None]
     paragraphs = [paragraph for page in read for paragraph in page.paragraphs]
     return EpubBook(
@@ -89,8 +92,9 @@ def _page(text: str) -> WebPage | None:
         return None
 
 
-def _chapters(path: Path) -> tuple[str, list[str]]:
-    """Title, and the pages of the book in the order of its spine."""
+def _chapters(path: Path) -> tuple[str, list[str | None]]:
+    """Title, and the pages of the book in the order of its spine; None for one that is not there or
+    too large."""
     with open_package(path) as package:
         container = package.xml("META-INF/container.xml")
         files = (
@@ -108,14 +112,16 @@ def _chapters(path: Path) -> tuple[str, list[str]]:
     }
     order = [attribute(e, "idref") for e in root.iter() if local(e) == "itemref"]
     folder = posixpath.dirname(book)
-    parts = [posixpath.normpath(posixpath.join(folder, items[i])) for i in order if i in items]
+    parts = [
+        posixpath.normpath(posixpath.join(folder, items[i])) if i in items else "" for i in order
+    ]
     title = " ".join((named.text or "").split()) if named is not None else ""
     return title[:300], _pages(path, parts)
 
 
-def _pages(path: Path, parts: list[str]) -> list[str]:
+def _pages(path: Path, parts: list[str]) -> list[str | None]:
     check_zip(path)
-    found = []
+    found: list[str | None] = []
     try:
         with ZipFile(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
@@ -123,9 +129,12 @@ def _pages(path: Path, parts: list[str]) -> list[str]:
                 raise _too_large(f"are over {MAX_BOOK // 1_000_000} MB")
             tags = 0
             for part in parts:
-                if sizes.get(part, MAX_CHAPTER + 1) <= MAX_CHAPTER:
-                    found.append(decode(archive.read(part))[0])
-                    tags += found[-1].count("<")
+                if sizes.get(part, MAX_CHAPTER + 1) > MAX_CHAPTER:
+                    found.append(None)
+                    continue
+                text = decode(archive.read(part))[0]
+                found.append(text)
+                tags += text.count("<")
             if tags > MAX_TAGS:
                 raise _too_large(f"hold over {MAX_TAGS // 1_000_000} million tags")
     except BROKEN_ZIP as e:
