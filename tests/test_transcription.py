@@ -181,6 +181,29 @@ def test_recordings_put_behind_one_another_are_heard_to_the_end(
     assert texts == [SENTENCES[400 if name == "a" else 500] for name in order]
 
 
+@pytest.mark.parametrize("ending", ["mp3", "aac"])
+@pytest.mark.parametrize("order", ["a", "ab", "ba", "aba"])
+def test_frames_without_a_container_are_counted(ending: str, order: str, tmp_path: Path) -> None:
+    """What is said of their length is about the first recording, or a guess by its first frame."""
+    parts = {"a": recording([(4.0, 0)], ending), "b": studio([(30.0, 500)], ending)}
+    path = written(tmp_path, "x", b"".join(parts[name] for name in order))
+    outline = sound_format.SoundReader().outline(path)
+    true = sum({"a": 4.0, "b": 30.0}[name] for name in order)
+    assert outline.duration == pytest.approx(true, abs=0.5)
+    assert outline.notes == ()
+
+
+def test_a_recording_that_was_cut_off_says_so(tmp_path: Path) -> None:
+    content = recording([(60.0, 440)], "mp3")
+    whole = sound_format.SoundReader().outline(written(tmp_path, "x", content))
+    assert (whole.duration, whole.notes) == (pytest.approx(60.0, abs=0.2), ())
+    cut = sound_format.SoundReader().outline(written(tmp_path, "y", content[: len(content) // 4]))
+    assert cut.duration == pytest.approx(15.0, abs=0.5)
+    (note,) = cut.notes
+    assert note.kind == "recording-cut"
+    assert note.text.endswith("of 00:01:00 are there.")
+
+
 def test_a_piece_ends_where_it_is_quietest(tmp_path: Path) -> None:
     path = written(tmp_path, "x", recording([(8.5, 440), (0.6, 0), (10.0, 440)], "wav"))
     assert 8.5 < sound_format.pcm(str(path), 0.0, 10.0, str(tmp_path))["last"] < 9.1

@@ -58,7 +58,7 @@ EFFECTS: dict[str, Effect] = {
             *("duplicate-keys", "duplicate-rows", "sum-columns"),
             *("filtered-rows", "hidden-rows", "hidden-sheet", "merged-cells", "one-column"),
             *("chapters-unread", "codes-kept", "messages-unread", "parts-unread", "tables-cut"),
-            *("archive-cut", "members-unread"),
+            *("archive-cut", "members-unread", "recording-cut"),
             *("pages-damaged", "table-doubtful", "text-garbled"),
         ),
         Effect.FIGURES,

@@ -34,6 +34,15 @@ STEP = RATE // 50
 """Samples whose loudness is taken together: 20 ms."""
 HUSH = 100.0
 """Mean square of samples below which one pause is as good as another: -70 dB."""
+ADTS_RATES = (
+    *(96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050),
+    *(16_000, 12_000, 11_025, 8_000, 7_350),
+)
+"""Samples a second of an AAC frame by its head's index."""
+BARE = frozenset(("mp3", "aac"))
+"""Demuxers of frames without a container, which nowhere say for certain how many there are."""
+CUT_SHARE = 0.01
+"""Share of a recording that may lack at its end without a word: taggers and editors miscount."""
 TRIED_FRAMES = 200
 """Packets that may fail to decode before a file counts as damaged."""
 
@@ -108,9 +117,7 @@ def container_of(head: bytes) -> Container | None:
 def _bare_frames(head: bytes) -> Container | None:
     """Sound without a container: MP3 or AAC frames, perhaps after an ID3 tag."""
     if head.startswith(b"ID3") and len(head) > 10:
-        after = 10 + sum(
-            (byte & 0x7F) << shift for byte, shift in zip(head[6:10], (21, 14, 7, 0), strict=True)
-        )
+        after = _after_tag(head)
         rest = head[after : after + 4]
         return FLAC if rest == b"fLaC" else AAC if _is_adts(rest) else MP3
     if _is_adts(head) and len(head) >= 7:
@@ -118,6 +125,12 @@ def _bare_frames(head: bytes) -> Container | None:
         return AAC if length > 7 and _is_adts(head[length:]) else None
     length = _mp3_frame(head)
     return MP3 if length and _mp3_frame(head[length:]) else None
+
+
+def _after_tag(head: bytes) -> int:
+    """Where an ID3 tag ends."""
+    sizes = zip(head[6:10], (21, 14, 7, 0), strict=True)
+    return 10 + sum((byte & 0x7F) << shift for byte, shift in sizes)
 
 
 def _is_adts(data: bytes) -> bool:
@@ -169,7 +182,11 @@ class SoundReader:
             seconds = _duration(container)
             title = str(container.metadata.get("title", ""))[:200]
             codec = _codec(container)
-        if seconds is None:
+            bare = container.format.name in BARE
+        notes: tuple[Note, ...] = ()
+        if bare:
+            seconds, notes = _bare_duration(path, seconds)
+        elif seconds is None:
             seconds = _counted_duration(path)
         kind = "video" if moving else "audio"
         if not codec:
@@ -181,7 +198,9 @@ class SoundReader:
             return Outline(kind, "", duration=seconds, title=title, notes=(note,))
         _check_decodes(path)
         tokens = int((seconds or 0) * TOKENS_PER_SECOND)
-        return Outline(kind, "", duration=seconds, tokens=tokens, title=title, sound=codec)
+        return Outline(
+            kind, "", duration=seconds, tokens=tokens, title=title, sound=codec, notes=notes
+        )
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         raise UnreadableFileError(
@@ -403,6 +422,48 @@ def _counted_duration(path: Path) -> float | None:
             f"The recording says that it lasts {timestamp(last)}.", "Check it, or split it."
         )
     return round(last, 3) or None
+
+
+def _bare_duration(path: Path, said: float | None) -> tuple[float | None, tuple[Note, ...]]:
+    """Seconds of frames without a container, and a note where the file was cut off. What is said of
+    them is a guess by the first one's rate, or is about the first of several recordings."""
+    seconds, frames = 0.0, 0
+    with _opened(path) as container:
+        for packet in container.demux(container.streams.audio[:1]):
+            if length := _frame_seconds(packet):
+                seconds += length
+                frames += 1
+    if not frames:
+        return said, ()
+    if seconds > MAX_SECONDS:
+        raise FileTooLargeError(f"The recording lasts {timestamp(seconds)}.", "Split it.")
+    whole = _announced(path) * seconds / frames
+    notes: tuple[Note, ...] = ()
+    if whole - seconds > max(1.0, CUT_SHARE * whole):
+        text = f"This recording was cut off: {timestamp(seconds)} of {timestamp(whole)} are there."
+        notes = (Note("recording-cut", text),)
+    agree = said is not None and abs(said - seconds) < 1.0
+    return (said if agree else round(seconds, 3)), notes
+
+
+def _frame_seconds(packet: Any) -> float:
+    """How long a frame lasts: of AAC by its own head, since what follows another recording may have
+    another rate."""
+    head = bytes(packet)[:7]
+    if len(head) == 7 and _is_adts(head) and head[2] >> 2 & 15 < len(ADTS_RATES):
+        return 1024 * ((head[6] & 3) + 1) / ADTS_RATES[head[2] >> 2 & 15]
+    return float(packet.duration * packet.time_base) if packet.duration else 0.0
+
+
+def _announced(path: Path) -> int:
+    """Frames that an MP3 says it has, in a frame of its own at the beginning; 0 if it does not."""
+    with path.open("rb") as file:
+        head = file.read(10)
+        file.seek(_after_tag(head) if head.startswith(b"ID3") and len(head) == 10 else 0)
+        frame = file.read(200)
+    at = max(frame.find(b"Xing"), frame.find(b"Info"))
+    counted = at >= 0 and len(frame) >= at + 12 and frame[at + 7] & 1
+    return int.from_bytes(frame[at + 8 : at + 12], "big") if counted else 0
 
 
 def _check_decodes(path: Path) -> None:
