@@ -519,6 +519,42 @@ def test_direction_of_a_comparison_is_told_whichever_comes_first(text: str, turn
     assert (found.kind, bool(found.against)) == ("derived", turned)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("South made 25 % less than North", "none"),
+        ("North made 20 % more than South", "none"),
+        ("North machte 20 % mehr als South", "none"),
+        ("South a gagné 25 % de moins que North", "none"),
+        ("South is 25 % below North", "none"),
+        ("South made 20 % less than North", "derived"),
+        ("North machte 25 % mehr als South", "derived"),
+        ("Compared with South, North made 25 % more", "derived"),
+    ],
+)
+def test_growth_is_of_what_a_sentence_compares_with(text: str, kind: str) -> None:
+    two = query(["region", "revenue"], [["North", 1250.0], ["South", 1000.0]])
+    assert receipt(text, two).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("share", "text", "kind"),
+    [
+        ("13.6 %", "Revenue fell from 1,204 in 2023 to 1,060 in 2024, a decline of 13.6 %", "none"),
+        ("13.6 %", "Revenue fell by 13.6 % in 2024", "none"),
+        ("13,6 %", "Der Umsatz sank 2024 gegenüber dem Vorjahr um 13,6 %", "none"),
+        ("12.0 %", "2023 was 12.0 % higher than 2024", "none"),
+        ("12 %", "Revenue fell from 1,204 in 2023 to 1,060 in 2024, a decline of 12 %", "derived"),
+        ("11.9 %", "Revenue fell by more than 11.9 % in 2024", "derived"),
+        ("13.6 %", "2023 was 13.6 % higher than 2024", "derived"),
+        ("13.6 %", "Compared with 2024, revenue in 2023 was 13.6 % higher", "derived"),
+    ],
+)
+def test_growth_over_time_is_of_the_earlier_number(share: str, text: str, kind: str) -> None:
+    years = query(["year", "revenue"], [[2023, 1204.0], [2024, 1060.0]])
+    assert {found.text: found.kind for found in match([text], (years,))}[share] == kind
+
+
 # Directions
 
 YEARS = query(["year", "revenue", "orders"], [[2023, 1204.0, 412], [2024, 1060.0, 455]])

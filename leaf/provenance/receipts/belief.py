@@ -79,6 +79,8 @@ class FigureClaim:
     before: str
     after: str
     sentence: str
+    at: int = 0
+    """Where in the sentence the figure ends."""
 
     @cached_property
     def near(self) -> frozenset[str]:

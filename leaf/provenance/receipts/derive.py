@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -94,11 +94,16 @@ class Steps:
 
 
 def derive(
-    figure: Figure, said: frozenset[str], after: str, pools: Iterable[tuple[Steps, float]]
+    figure: Figure,
+    said: frozenset[str],
+    after: str,
+    pools: Iterable[tuple[Steps, float]],
+    fits: Callable[[DerivationStep], bool] = lambda _: True,
 ) -> Derivation | None:
     """The first step that gives the figure, where it is unlikely that any would by chance.
 
-    `said`: the words of its sentence; `after`: the text behind it.
+    `said`: the words of its sentence; `after`: the text behind it; `fits`: whether the sentence
+    leaves a step possible.
     """
     unit = _UNITS.get(figure.unit)
     times = bool(_TIMES.match(after))
@@ -125,12 +130,16 @@ def derive(
                     i,
                 ),
             )
-            described = [steps.describe(int(usable[i])) for i in found[:HITS]]
+            steps_found = ((i, steps.describe(int(usable[i]))) for i in found)
+            fitting = list(islice(((i, step) for i, step in steps_found if fits(step)), HITS))
+            described = [step for _, step in fitting]
+            if not fitting:
+                continue
             if times and not any(step.operation == RATIO for step in described):
                 continue
             if _is_small(reading) and not of_pieces and described[0].operation == RATIO:
                 continue
-            return Derivation(float(signed[found[0]]), described[0], tuple(described[1:]))
+            return Derivation(float(signed[fitting[0][0]]), described[0], tuple(described[1:]))
     return None
 
 

@@ -119,7 +119,7 @@ def _of_change(
         v is not None and v.number < 0 for step in steps for v in (step.value, step.other)
     ):
         return ""
-    if told and told.compares and not _over_time(clause, told):
+    if told and told.compares and not over_time(clause.text, told):
         return next((said for step in steps if (said := _compared(clause, told, step, book))), "")
     ordered = [pair for step in steps if (pair := _in_order(step, clause, book))]
     if not ordered or any(
@@ -127,7 +127,7 @@ def _of_change(
         for first, last in ordered
     ):
         return ""
-    if _runs_back(clause.sentence):
+    if runs_back(clause.sentence):
         return ""
     return _said(told.word if told else figure.text, *ordered[0])
 
@@ -142,12 +142,12 @@ def _of_column(
     if (
         told
         and told.compares
-        and not _over_time(clause, told)
+        and not over_time(clause.text, told)
         and max(len(clause.years), len(clause.times - clause.years)) < 2
     ):
         return ""
     sign, change = _sign_of(figure, told), _change_meant(clause, figure, value, table)
-    if sign == 0 or change == 0 or (change > 0) == (sign > 0) or _runs_back(clause.sentence):
+    if sign == 0 or change == 0 or (change > 0) == (sign > 0) or runs_back(clause.sentence):
         return ""
     word = told.word if told else figure.text
     return f"The text says “{word}”; the results say {change:+,.10g} ({value.column}).".replace(
@@ -191,7 +191,7 @@ def _of_pair(
     before = [clause.text[: figure.start - clause.start] for figure in pair]
     words = spoken(clause.sentence)
     order = later(b, a, book) if _is_alone(a, words, book) and _is_alone(b, words, book) else 0
-    if told.compares and not _over_time(clause, told):
+    if told.compares and not over_time(clause.text, told):
         return ""
     between = clause.text[pair[0].end - clause.start : pair[1].start - clause.start]
     named = bool(_FROM.search(before[0]) and _TO.search(before[1])) or bool(
@@ -201,7 +201,7 @@ def _of_pair(
         return _said(told.word, a, b)
     if (
         order == 0
-        or _runs_back(clause.sentence)
+        or runs_back(clause.sentence)
         or (named and order < 0 and _says_back(clause.text))
     ):
         return ""
@@ -221,7 +221,7 @@ def _compared(clause: Clause, told: DirectionWord, step: DerivationStep, book: E
     """`X is 12 % higher than Y`, where it is clear which of the two numbers is of X and which of
     Y."""
     a, b = step.value, step.other
-    names = _told_apart(a, b, book) if b is not None and a.number != b.number else None
+    names = told_apart(a, b, book) if b is not None and a.number != b.number else None
     if b is None or names is None:
         return ""
     before = clause.sentence[: clause.start - clause.begins]
@@ -241,7 +241,7 @@ def _compared(clause: Clause, told: DirectionWord, step: DerivationStep, book: E
     return ""
 
 
-def _told_apart(
+def told_apart(
     a: Value, b: Value, book: EvidenceBook
 ) -> tuple[frozenset[str], frozenset[str]] | None:
     """The words that only one of two cells has: of its row, or of its column."""
@@ -271,7 +271,7 @@ def _in_order(
 
 def _speaks_of(a: Value, b: Value, clause: Clause, book: EvidenceBook) -> bool:
     """Whether the years that a sentence names, if any, are those of a change."""
-    names = _told_apart(a, b, book)
+    names = told_apart(a, b, book)
     both = {year for words in names or () for year in words if YEAR.fullmatch(year)}
     named = clause.years
     if not named or not both:
@@ -279,9 +279,9 @@ def _speaks_of(a: Value, b: Value, clause: Clause, book: EvidenceBook) -> bool:
     return both <= named if len(named) == 2 else bool(both & named)
 
 
-def _over_time(clause: Clause, told: DirectionWord) -> bool:
+def over_time(text: str, told: DirectionWord) -> bool:
     """Whether a comparison is one with the time before: `12 % higher than in the previous year`."""
-    return bool(_PREVIOUS.search(clause.text, told.end))
+    return bool(_PREVIOUS.search(text, told.end))
 
 
 def _is_alone(value: Value, words: frozenset[str], book: EvidenceBook) -> bool:
@@ -307,7 +307,7 @@ def _sign_of(figure: Figure, told: DirectionWord | None) -> int:
     return told.sign if written in (0, told.sign) else 0
 
 
-def _runs_back(text: str) -> bool:
+def runs_back(text: str) -> bool:
     """Whether it names a later year before an earlier one as the way: `from 2024 to 2023`."""
     found = re.search(
         r"(?i)\b(?:from|von|de|desde)\s(\d{4})\s(?:to|bis|nach|auf|back to|à|a|hasta)\s(\d{4})",

@@ -84,9 +84,14 @@ class DirectionWord:
     """`higher`, `less`: between two things, not over time."""
 
 
+def without_hedges(text: str) -> str:
+    """A text with spaces in place of `more than` before a number, which compares nothing."""
+    return _HEDGE.sub(lambda m: " " * len(m.group()), text)
+
+
 def directions(text: str) -> Iterator[DirectionWord]:
     """The words of direction in a clause; `more than 12 %` is none."""
-    plain = _HEDGE.sub(lambda m: " " * len(m.group()), text)
+    plain = without_hedges(text)
     for found in _WORD.finditer(plain):
         group, word = str(found.lastgroup), found.group()
         up = word.casefold().endswith("up") if group == "updown" else group in ("up", "more")

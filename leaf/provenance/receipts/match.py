@@ -12,8 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import cast
 
+from leaf.provenance.receipts.bases import right_base
 from leaf.provenance.receipts.belief import (
     DIGITS,
     FigureClaim,
@@ -157,6 +159,7 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
             said[i].words,
             said[i].after,
             _pools(text, figure, sentences[i], said[i], direct, made.values(), book),
+            partial(right_base, said=said[i], book=book),
         ):
             made[i] = derived
             found.append(_of_step(index, figure, derived))
@@ -187,7 +190,8 @@ def _change(figure: Figure, said: FigureClaim, hit: Value, book: EvidenceBook) -
     pools = [
         (make(table, said.words), LABELLED) for table in tables for make in (of_best, of_before)
     ]
-    derived = derive(figure, said.words, said.after, pools)
+    fits = partial(right_base, said=said, book=book)
+    derived = derive(figure, said.words, said.after, pools, fits)
     return derived if derived and derived.step.operation in CHANGES else None
 
 
@@ -197,9 +201,8 @@ def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str
         text[max(at[0], figure.start - NEAR) : figure.start],
         text[figure.end : min(at[1], figure.end + NEAR)],
     )
-    return FigureClaim(
-        words - tokens(figure.text) - {*figure.dates}, before, after, text[at[0] : at[1]]
-    )
+    own = tokens(figure.text) | {*figure.dates}
+    return FigureClaim(words - own, before, after, text[at[0] : at[1]], figure.end - at[0])
 
 
 def _pools(

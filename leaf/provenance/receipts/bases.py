@@ -1,0 +1,80 @@
+"""Which of two numbers a growth may be of: a decline from 1,204 to 1,060 is 12 % of the earlier
+one, never 13.6 % of the later. Pure.
+
+Only what is sure is refused: where the sentence says with what it compares (`25 % more than
+South`), that is the base; else, where the order in time is known, the earlier one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from leaf.provenance.receipts.belief import FigureClaim
+from leaf.provenance.receipts.derive import GROWTH, DerivationStep
+from leaf.provenance.receipts.direction import over_time, runs_back, told_apart
+from leaf.provenance.receipts.direction_words import directions, without_hedges
+from leaf.provenance.receipts.evidence import EvidenceBook
+from leaf.provenance.receipts.moments import later
+from leaf.provenance.receipts.words import tokens
+
+_THAN = re.compile(r"(?i)\b(?:than|als|que|qu['’])(?=\s|\b)")
+_COMPARED = re.compile(
+    r"(?i)\b(?:compared (?:to|with)|versus|vs\b\.?|relative to|above|below|ahead of|behind|"
+    r"verglichen mit|im vergleich (?:zu[mr]?|mit)|gegenüber|par rapport (?:à|aux?)|"
+    r"(?:su|in)p?[ée]rieure?s? (?:à|aux?)|frente al?|respecto (?:al?|del?)|"
+    r"en comparación con|comparé[es]* (?:à|aux?|avec)|por (?:encima|debajo) del?)(?=\s)"
+)
+_PIECE = re.compile(r",(?=\s)|[;—(]|\s[–-]\s|\.(?=\s|$)")
+
+
+def right_base(step: DerivationStep, said: FigureClaim, book: EvidenceBook) -> bool:
+    """Whether a growth is one of the number that the sentence compares with."""
+    if step.operation != GROWTH or step.other is None:
+        return True
+    names = told_apart(step.value, step.other, book)
+    own, base = names or (frozenset[str](), frozenset[str]())
+    if names and (meant := _compared_with(said, own, base)):
+        return meant > 0 or _turned_round(step.value.number - step.other.number, said)
+    order = later(step.value, step.other, book)
+    if order >= 0 or runs_back(said.sentence):
+        return True
+    return _left_out(said, own, base)
+
+
+def _compared_with(said: FigureClaim, own: frozenset[str], base: frozenset[str]) -> int:
+    """1 where the sentence compares with the base, -1 where with the other number, 0 where it does
+    not say; the first that it says after the figure counts, or else the last before."""
+    text = without_hedges(said.sentence)
+    found: list[tuple[bool, int, int]] = []
+    for cue in (*_COMPARED.finditer(text), *_than(text)):
+        right = tokens(_PIECE.split(text[cue.end() :], maxsplit=1)[0])
+        if bool(right & own) != bool(right & base):
+            found.append(
+                (cue.end() <= said.at, abs(cue.end() - said.at), 1 if right & base else -1)
+            )
+    return min(found)[2] if found else 0
+
+
+def _turned_round(change: float, said: FigureClaim) -> bool:
+    """Whether it takes the smaller of the two for the larger one, which `direction` says of the
+    step."""
+    signs = {word.sign for word in directions(said.sentence) if word.compares}
+    return len(signs) == 1 and (change > 0) == (signs == {1})
+
+
+def _than(text: str) -> list[re.Match[str]]:
+    """`than` and its like, behind a word that compares."""
+    words = [word for word in directions(text) if word.compares]
+    return [
+        cue
+        for cue in _THAN.finditer(text)
+        if any(word.end <= cue.start() <= word.end + 40 for word in words)
+    ]
+
+
+def _left_out(said: FigureClaim, earlier: frozenset[str], base: frozenset[str]) -> bool:
+    """Whether it compares with the later one without a word of it: `2023 was 13.6 % higher`."""
+    compares = any(
+        w.compares and not over_time(said.sentence, w) for w in directions(said.sentence)
+    )
+    return compares and bool(said.words & earlier) and not said.words & base
