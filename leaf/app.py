@@ -31,11 +31,11 @@ from leaf.keeping.remover import OPERATOR
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.sessions.house import House
 from leaf.sessions.session import Session
-from leaf.store import audit, files, links, logins, removal, users
+from leaf.store import audit, files, links, logins, operator_lists, users
 from leaf.store.audit import AuditLine
 from leaf.store.changes import Hub
 from leaf.store.model import NamedUsage, Scope, Visit
-from leaf.store.removal import AccountRecord, WorkspaceRecord
+from leaf.store.operator_lists import AccountRecord, WorkspaceRecord
 from leaf.store.space import SpaceUsed
 
 ROOM = 1024**2
@@ -216,11 +216,11 @@ class Leaf:
 
     def workspaces(self) -> list[WorkspaceRecord]:
         """All workspaces, with who owns them and how much is in them."""
-        return removal.unscoped_workspaces(self._db)
+        return operator_lists.unscoped_workspaces(self._db)
 
     def accounts(self) -> list[AccountRecord]:
         """Everybody who has an account here."""
-        return removal.unscoped_accounts(self._db)
+        return operator_lists.unscoped_accounts(self._db)
 
     def purge_workspace(self, workspace_id: str) -> bool:
         """Delete a workspace for good, with all that is in it. Returns whether the last byte is

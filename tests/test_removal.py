@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -436,3 +437,53 @@ def test_readers_and_writers_go_on_while_the_file_is_exchanged(tmp_path: Path) -
     assert read[0]
     assert db.read("SELECT count(*) AS n FROM t") == [{"n": 60}]
     db.close()
+
+
+def asked_together(leaf: Leaf, server: MessagesServer) -> tuple[Session, Scope, str, list[str]]:
+    """Ann's session, Bob, their chat, and two answers for Bob: one is written, and one waits."""
+    ann = leaf.session(signed_in(leaf, "Ann Example"))
+    ann.team.invite("bob@example.org")
+    bob = Scope(ann.scope.workspace_id, signed_in(leaf, "Bob Example").user_id)
+    chat = ann.chats.create()
+    ann.chats.add_participant(chat.id, "bob@example.org")
+    asked = [leaf.session(bob).messages.send(chat.id, "And?").id for _ in range(2)]
+    for _ in range(600):
+        if server.requests and ann.messages.get(asked[0]).status == "streaming":
+            break
+        time.sleep(0.05)
+    return ann, bob, chat.id, asked
+
+
+def slowly_first(body: dict[str, Any]) -> Turn:
+    if "Now I" in json.dumps(body["messages"][-1]):
+        return Turn.say("It goes on.")
+    return Turn.say("word " * 60, pieces=120, delay=0.1)
+
+
+def test_a_chat_goes_on_after_somebody_who_asked_in_it_was_purged(tmp_path: Path) -> None:
+    with (
+        MessagesServer(slowly_first) as server,
+        opened(tmp_path, model_url=server.url, api_key="k") as leaf,
+    ):
+        ann, _, chat_id, asked = asked_together(leaf, server)
+        leaf.purge_account("bob@example.org")
+        assert [ann.messages.get(one).status for one in asked] == ["stopped", "stopped"]
+        assert finished(ann, ann.messages.send(chat_id, "Now I").id).status == "completed"
+
+
+def test_a_chat_that_was_blocked_by_a_purged_account_goes_on_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    """As earlier versions left it: the account is gone, and its answers wait."""
+    with MessagesServer(slowly_first) as server:
+        with opened(tmp_path, model_url=server.url, api_key="k") as leaf:
+            ann, bob, chat_id, asked = asked_together(leaf, server)
+        with closing(duckdb.connect(str(tmp_path / "leaf.duckdb"))) as db:
+            for table in ("chat_participants", "workspace_members"):
+                db.execute(f"DELETE FROM {table} WHERE user_id = ?", [bob.user_id])
+            db.execute("DELETE FROM users WHERE id = ?", [bob.user_id])
+        with opened(tmp_path, model_url=server.url, api_key="k") as leaf:
+            ann = leaf.session(ann.scope)
+            answer = ann.messages.send(chat_id, "Now I")
+            assert finished(ann, answer.id).status == "completed"
+            assert [ann.messages.get(one).status for one in asked] == ["stopped", "stopped"]

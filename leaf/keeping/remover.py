@@ -129,13 +129,18 @@ class Remover:
         """Delete a user, what is theirs alone, and all that says who they are; returns as `chat`.
         For the operator. Raises NotFoundError, InvalidInputError for the only owner of a workspace
         with others."""
+        stopped: list[str] = []
 
         def remove(tx: Transaction) -> list[Gone]:
-            user_id, gone = removal.remove_account(tx, email)
-            audit.add(tx, OPERATOR, "account deleted for good", user_id)
-            return gone
+            account = removal.remove_account(tx, email)
+            stopped.extend(account.stopped)
+            audit.add(tx, OPERATOR, "account deleted for good", account.user_id)
+            return account.gone
 
-        return self._remove(remove)
+        whole = self._remove(remove)
+        for message_id in stopped:
+            self._runs.stop(message_id)
+        return whole
 
     def finish(self) -> None:
         """Carry out what processes that were killed have left to do, here or anywhere."""

@@ -19,7 +19,7 @@ from leaf.shapes.raw import ToolInput
 from leaf.store.audit import AuditLine
 from leaf.store.jobs import Job, JobItem
 from leaf.store.model import Chat, ChatFile, File, Message, NamedUsage, Scope, Thread
-from leaf.store.removal import AccountRecord, WorkspaceRecord
+from leaf.store.operator_lists import AccountRecord, WorkspaceRecord
 from leaf.tools.base import ToolOutput
 
 METHODS = frozenset(

@@ -18,7 +18,7 @@ from leaf.runs.engine import VERSION, Engine, KeptStep, Record
 from leaf.runs.waiting import QueueEntry
 from leaf.shapes.chunks import Chunk, LastChunk, chunk
 from leaf.shapes.parts import UsageData
-from leaf.store import leases, messages
+from leaf.store import leases, lost_access, messages
 from leaf.store.database import Database
 from leaf.store.leases import Holder
 from leaf.store.model import Status, Unfinished
@@ -124,6 +124,7 @@ class Dispatcher:
 
         What only the run database calls unfinished finds nothing to do, and then that says so, too.
         """
+        self.end_lost()
         left = [record.message_id for record in self._engine.left() if self._engine.again(record)]
         unfinished = messages.unscoped_unfinished(self._db)
         known = self._engine.records([f.message.id for f in unfinished])
@@ -134,6 +135,11 @@ class Dispatcher:
                 logger.warning("run %s was not recovered: %s", found.message.id, logs.reason(e))
         for message_id in set(left).difference(found.message.id for found in unfinished):
             self.begin(message_id)
+
+    def end_lost(self) -> None:
+        """End what can be saved by nobody: who asked has no access any more."""
+        for message_id in lost_access.unscoped_stop(self._db):
+            logger.info("run %s ends: who asked does not see its chat any more", message_id)
 
     def finish_records(self) -> None:
         """Where there are other processes: what only the run database calls unfinished, of earlier

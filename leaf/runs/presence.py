@@ -123,6 +123,7 @@ class Presence:
     def adopt(self) -> None:
         """Take up what nobody writes, as far as there is room, and have what waits wait here as
         well: whoever is first begins it."""
+        self._dispatcher.end_lost()
         known = leases.unscoped_known(self._db)
         unfinished = messages.unscoped_unfinished(self._db)
         for found in unfinished:

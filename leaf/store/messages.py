@@ -11,9 +11,8 @@ from leaf.shapes.part_values import texts_of
 from leaf.shapes.parts import Part, UsageData
 from leaf.shapes.raw import RawMessage
 from leaf.store import branch as branches
-from leaf.store import chats, told_instructions
+from leaf.store import chats, lost_access, told_instructions
 from leaf.store.branch import COLUMNS, Branch, message_of
-from leaf.store.changes import RUNS
 from leaf.store.database import Database, Params, Row, Transaction, containing, now, one_of
 from leaf.store.ids import new_id
 from leaf.store.model import Chat, Exchange, Message, Scope, Status, Thread, Unfinished
@@ -394,26 +393,14 @@ def stop_unfinished(tx: Transaction, scope: Scope, user_id: str, chat_id: str = 
     """Give answers that somebody waits for an end, in one chat or in the whole workspace; returns
     their ids.
 
-    For somebody who loses access: their runs can save nothing from then on, so nothing else would
-    ever end these answers.
+    For somebody who loses access; see `lost_access`.
     """
     in_chat = "AND c.id = :chat" if chat_id else ""
     theirs = (
-        "status IN ('pending', 'streaming') AND user_id = :asker AND chat_id IN "
+        "user_id = :asker AND chat_id IN "
         f"(SELECT c.id FROM chats c WHERE c.workspace_id = :workspace {in_chat})"
     )
-    given = params(scope, asker=user_id, chat=chat_id, at=now())
-    # Leases first, as a run does it that ends just now: each would wait for the other.
-    tx.execute(
-        f"DELETE FROM run_leases WHERE message_id IN (SELECT id FROM messages WHERE {theirs})",
-        given,
-    )
-    rows = tx.read(
-        f"UPDATE messages SET status = 'stopped', updated_at = :at WHERE {theirs} RETURNING id",
-        given,
-    )
-    tx.tell(RUNS)
-    return [str(row["id"]) for row in rows]
+    return lost_access.stop(tx, theirs, params(scope, asker=user_id, chat=chat_id))
 
 
 def _pending(scope: Scope, chat_id: str, question_id: str, model: str, at: datetime) -> Message:

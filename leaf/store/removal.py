@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit, blob_names, chats, files, link_rows, projects
+from leaf.store import audit, blob_names, chats, files, link_rows, messages, projects
 from leaf.store.blob_names import KEPT
 from leaf.store.database import Database, Row, Transaction, one_of
 from leaf.store.model import Scope
@@ -128,54 +128,6 @@ class Gone:
         )
 
 
-@dataclass(frozen=True)
-class WorkspaceRecord:
-    """A workspace, as the operator sees it."""
-
-    id: str
-    name: str
-    owners: str
-    """Their addresses."""
-    members: int
-    chats: int
-    files: int
-
-
-@dataclass(frozen=True)
-class AccountRecord:
-    """An account, as the operator sees it."""
-
-    id: str
-    email: str
-    name: str
-    workspaces: int
-
-
-def unscoped_workspaces(db: Database) -> list[WorkspaceRecord]:
-    """All of them, oldest first."""
-    rows = db.read(
-        """
-        SELECT w.id, w.name,
-            coalesce((SELECT string_agg(u.email, ', ' ORDER BY u.email) FROM workspace_members m JOIN users u ON u.id = m.user_id
-                WHERE m.workspace_id = w.id AND m.role = 'owner'), '') AS owners,
-            (SELECT count(*) FROM workspace_members m WHERE m.workspace_id = w.id) AS members,
-            (SELECT count(*) FROM chats c WHERE c.workspace_id = w.id) AS chats,
-            (SELECT count(*) FROM files f WHERE f.workspace_id = w.id) AS files
-        FROM workspaces w ORDER BY w.created_at, w.id
-        """
-    )
-    return [WorkspaceRecord(**row) for row in rows]
-
-
-def unscoped_accounts(db: Database) -> list[AccountRecord]:
-    """All of them, oldest first."""
-    rows = db.read(
-        "SELECT u.id, u.email, u.name, (SELECT count(*) FROM workspace_members m WHERE m.user_id = "
-        "u.id) AS workspaces FROM users u ORDER BY u.created_at, u.id"
-    )
-    return [AccountRecord(**row) for row in rows]
-
-
 def purge_chat_in(tx: Transaction, scope: Scope, chat_id: str) -> Gone:
     """Delete a chat for good. Raises NotFoundError, and InvalidInputError for one who only takes
     part."""
@@ -197,12 +149,12 @@ def remove_chat(tx: Transaction, workspace_id: str, chat_id: str) -> Gone:
     """Delete a chat with all that belongs to it alone: what was written in it, too. Files that
     were added to it stay in the library."""
     given = {"chat": chat_id, "workspace": workspace_id}
-    messages = _column(tx, "SELECT id FROM messages WHERE chat_id = :chat", given)
+    said = _column(tx, "SELECT id FROM messages WHERE chat_id = :chat", given)
     hashes = _column(tx, "SELECT sha256 FROM results WHERE chat_id = :chat", given)
     hashes += _column(tx, "SELECT sha256 FROM made_files WHERE chat_id = :chat", given)
     hashes += link_rows.forget_chat(tx, chat_id)
     figures = _forget_pictures(tx, workspace_id, _own_figures(tx, workspace_id, chat_id))
-    gone = Gone(workspace_id, (chat_id,), tuple(messages), (*_named(hashes), *figures))
+    gone = Gone(workspace_id, (chat_id,), tuple(said), (*_named(hashes), *figures))
     gone += remove_files(tx, workspace_id, _own_texts(tx, chat_id))
     tx.execute("DELETE FROM file_contexts WHERE chat_id = :chat AND NOT shared", given)
     _forget_jobs(tx, [j for j, asked in _ended(tx, workspace_id) if asked.get("target") == chat_id])
@@ -260,9 +212,20 @@ def remove_workspace(tx: Transaction, workspace_id: str) -> Gone:
     return gone
 
 
-def remove_account(tx: Transaction, email: str) -> tuple[str, list[Gone]]:
+@dataclass(frozen=True)
+class AccountGone:
+    """An account that is deleted."""
+
+    user_id: str
+    """Which lines of the audit log keep."""
+    gone: list[Gone]
+    stopped: list[str]
+    """Answers in chats with others that were being written for them, or waited."""
+
+
+def remove_account(tx: Transaction, email: str) -> AccountGone:
     """Delete a user: the workspaces that nobody else belongs to, their own chats in others, and
-    all that says who they are. Returns their id, which lines of the audit log keep.
+    all that says who they are. Answers that they wait for elsewhere get an end.
 
     Raises NotFoundError, and InvalidInputError where others would be left without an owner.
     """
@@ -276,7 +239,9 @@ def remove_account(tx: Transaction, email: str) -> tuple[str, list[Gone]]:
     user = {"user": str(rows[0]["id"]), "email": str(rows[0]["email"])}
     alone, shared = _memberships(tx, user)
     found = [remove_workspace(tx, workspace_id) for workspace_id in alone]
+    stopped: list[str] = []
     for workspace_id in shared:
+        stopped += messages.stop_unfinished(tx, Scope(workspace_id, ""), user["user"])
         shared_by_links = link_rows.forget_maker(tx, workspace_id, user["user"])
         gone = Gone(workspace_id, hashes=tuple(shared_by_links))
         for chat_id in _chats_of_one(tx, workspace_id, user):
@@ -295,7 +260,7 @@ def remove_account(tx: Transaction, email: str) -> tuple[str, list[Gone]]:
     tx.execute("DELETE FROM budgets WHERE subject = :user", user)
     tx.execute("DELETE FROM audit WHERE subject = :email", user)
     tx.execute("DELETE FROM users WHERE id = :user", user)
-    return user["user"], found
+    return AccountGone(user["user"], found, stopped)
 
 
 def in_use(db: Database, workspace_id: str, sha256: str) -> tuple[bool, bool]:
