@@ -30,6 +30,7 @@ from leaf.readers.tabular.header import (
     lower_names,
 )
 from leaf.readers.tabular.headings import proven_headings
+from leaf.readers.tabular.numbered import numbering_row
 from leaf.readers.tabular.regions import find_regions, is_table, split_columns
 from leaf.readers.tabular.sheet_grid import SheetGrid
 
@@ -141,18 +142,19 @@ def _analyse(
     data."""
     columns = _columns_in_use(view, region)
     tail = cut_remarks(view, region.rows, columns)
-    rows = tail.rows
+    counting = _numbering_row(view, region, tail.rows, columns)
+    rows = [i for i in tail.rows if i != counting] if counting >= 0 else tail.rows
     profile = column_kinds(view, rows, columns)
-    told = sum(i < known for i in rows[:-1])
+    told = sum(i < known or i < counting for i in rows[:-1])
     data, sure = (told, True) if told else first_data(view, rows, columns, profile)
     lender = None if sure or region.titles else _lender(earlier, columns)
     data -= lender is not None
     data = data if told else below_names(view, rows, columns, profile, data)
-    header, above, data = _header_of(view, region, rows, columns, profile, data)
+    header, above, data = _header_of(view, region, rows, columns, profile, data, counting)
     body_rows = rows[data:]
     raw = header_names(view, header, columns)
     names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
-    body, again = _without_repeats(view, header, body_rows, columns)
+    body, again = _without_repeats(view, header, body_rows, columns, counting)
     notes: list[Note] = []
     if titles := [numbers[i] for i in (*region.titles, *above)]:
         notes.append(_preamble_note(titles))
@@ -166,11 +168,11 @@ def _analyse(
         notes.append(Note("no-header", text, 0, places([numbers[body[0]]])))
     else:
         notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
-    if again:
-        text = f"The header is repeated in {_rows(len(again))}, which {_are(len(again))} left out."
-        notes.append(Note("header-repeated", text, len(again), places([numbers[i] for i in again])))
+    notes += _numbers_notes([numbers[counting]] if counting >= 0 else [])
+    notes += _repeat_notes([numbers[i] for i in again])
     notes += _gap_notes(view, body, columns, numbers)
-    headings = proven_headings(view, header, body, columns)
+    above_body = [*header, counting] if header and counting >= 0 else header
+    headings = proven_headings(view, above_body, body, columns)
     lines = [i for i in _headings(view, region, body) if i not in headings]
     notes += _heading_doubts([numbers[i] for i in lines])
     doubtful = tuple(i for i in tail.doubtful if i in body[-100:])
@@ -182,7 +184,7 @@ def _analyse(
         names,
         tuple(columns),
         body,
-        header[-1] - header[0] + 1 if header else 0,
+        above_body[-1] - header[0] + 1 if header else 0,
         tuple(notes),
         tuple(lines),
         tuple(headings),
@@ -207,6 +209,24 @@ def _footer_notes(footers: Sequence[int]) -> list[Note]:
     return [Note("footer", text, len(footers), places(footers))]
 
 
+def _numbers_notes(rows: Sequence[int]) -> list[Note]:
+    """Of rows by their numbers."""
+    if not rows:
+        return []
+    text = (
+        f"Row {rows[0]} numbers the columns below their names; it was taken for part of the header."
+    )
+    return [Note("header-two-rows", text, 1, places(rows))]
+
+
+def _repeat_notes(rows: Sequence[int]) -> list[Note]:
+    """Of rows by their numbers."""
+    if not rows:
+        return []
+    text = f"The header is repeated in {_rows(len(rows))}, which {_are(len(rows))} left out."
+    return [Note("header-repeated", text, len(rows), places(rows))]
+
+
 def _heading_doubts(rows: Sequence[int]) -> list[Note]:
     """Of rows by their numbers."""
     if not rows:
@@ -225,6 +245,14 @@ def _remark_doubts(rows: Sequence[int]) -> list[Note]:
     return [Note("notes-doubtful", text, len(rows), places(rows))]
 
 
+def _numbering_row(
+    view: GridView, region: Region, rows: Sequence[int], columns: Sequence[int]
+) -> int:
+    """The row that numbers the columns; -1 without one."""
+    at = numbering_row(view, rows, columns)
+    return -1 if at is None or (region.names and rows[at] in region.names[:1]) else rows[at]
+
+
 def _header_of(
     view: GridView,
     region: Region,
@@ -232,8 +260,10 @@ def _header_of(
     columns: list[int],
     profile: list[str],
     data: int,
+    counting: int,
 ) -> tuple[list[int], list[int], int]:
-    """Rows of the header, rows above them, and where the rows of the body begin."""
+    """Rows of the header, rows above them, and where the rows of the body begin; what stands above
+    the row `counting`, that numbers the columns, is none of the body."""
     if region.names:
         named = set(region.names)
         header = [i for i in rows if i in named]
@@ -242,7 +272,7 @@ def _header_of(
     if not header:
         return header, above, data
     late = [i for i in rows[:data] if i > header[-1]]
-    header += lower_names(
+    header += [i for i in late if i < counting] or lower_names(
         view, late, header, columns, [p for p, kind in enumerate(profile) if kind in "ndb"]
     )
     return header, above, rows.index(header[-1]) + 1
@@ -371,9 +401,10 @@ def _gap_notes(
 
 
 def _without_repeats(
-    view: GridView, header: list[int], body: Sequence[int], columns: list[int]
+    view: GridView, header: list[int], body: Sequence[int], columns: list[int], counting: int
 ) -> tuple[Sequence[int], list[int]]:
-    """Rows that repeat the header (files put one after the other, printed pages) are no data."""
+    """Rows that repeat the header (files put one after the other, printed pages) are no data, nor
+    is the row `counting` that numbers the columns below one."""
     if len(header) != 1 or len(columns) < 2:
         return body, []
     head = view.grid[header[0]]
@@ -383,4 +414,6 @@ def _without_repeats(
     if not again:
         return body, []
     drop = set(again)
-    return [i for i in body if i not in drop], again
+    if counting >= 0:
+        drop |= {i for i in body if i - 1 in drop and view.grid[i] == view.grid[counting]}
+    return [i for i in body if i not in drop], sorted(drop)
