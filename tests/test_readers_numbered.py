@@ -73,8 +73,10 @@ def test_record_that_counts_stays(tmp_path: Path, text: str) -> None:
     assert (info.rows, numbered(info)) == (text.count("\n") - 1, "")
 
 
-def test_days_below_a_month_are_names(tmp_path: Path) -> None:
-    info, _ = one(tmp_path, "Who;Jan;Jan;Jan\n;1;2;3\nAnn;7;8;7\nBob;8;8;6\nCid;8;7;9\n")
+@pytest.mark.parametrize("months", ["Jan;Jan;Jan;Jan", "Jan;Jan;Feb;Feb", "Jan;;;"])
+def test_days_and_weeks_below_months_are_names(tmp_path: Path, months: str) -> None:
+    rows = "Ann;7;8;7;6\nBob;8;8;6;9\nCid;8;7;9;5\n"
+    info, _ = one(tmp_path, f"Who;{months}\n;1;2;3;4\n{rows}")
     assert numbered(info) == ""
 
 

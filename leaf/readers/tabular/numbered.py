@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from leaf.readers.tabular.cells import is_empty, kind_of
 from leaf.readers.tabular.grid import SAMPLE, GridView
+from leaf.readers.tabular.header import header_names
 
 _FEWEST = 3
 """Columns of a table whose numbers say something."""
@@ -79,20 +80,14 @@ def _fits_before(cells: Sequence[str]) -> bool:
 def _names_stand_above(
     view: GridView, above: Sequence[int], columns: Sequence[int], start: int
 ) -> bool:
-    """Whether the row above holds names, most of them different, and nearly all columns have one
-    there or further up.
-
-    Below `Jan, Jan, Jan` numbers are days, and names themselves.
-    """
+    """Whether the row above holds names, and with those further up nearly all columns have one, most
+    of them different: below `Jan, Jan, Jan` numbers are days, and names themselves."""
     kinds = view.kinds(above[-1], columns)
     if any(kind in "nb" for kind in kinds) or "t" not in kinds:
         return False
-    counted = columns[start:]
-    names = [text for c in counted if (text := _text(view.cell(above[-1], c)))]
-    if len(set(names)) <= 0.5 * len(names):
-        return False
-    named = sum(any(not is_empty(view.cell(i, c)) for i in above[-4:]) for c in counted)
-    return named >= 0.7 * len(counted)
+    names = header_names(view, list(above[-3:]), list(columns))[start:]
+    given = [name for name in names if name]
+    return len(given) >= 0.7 * len(names) and len(set(given)) > 0.5 * len(given)
 
 
 def _is_unlike(cells: Sequence[str], start: int, below: Sequence[Sequence[object]]) -> bool:
