@@ -38,6 +38,7 @@ _DATED = re.compile(
     r"|(?:total )?(?:rows|records):? \d"
 )
 """`Exported on 2024-03-01`, `Page 1 of 3`, `End of report`: what programs print below a table."""
+_LISTED = re.compile(r"[-–—•·▪]\s+\S")
 _ADDRESS = re.compile(r"(?i)https?://|www\.\w|\w@\w+\.\w")
 
 
@@ -140,8 +141,10 @@ class _End:
         )
 
     def goes_on(self, at: int, before: int) -> bool:
-        """Whether a row is the next line of the sentence that the remark above it began."""
-        return before == at - 1 and first_text(self.view, self.rows[at])[:1].islower()
+        """Whether a row is the next line of the sentence, or of the list, that the remark above it
+        began."""
+        text = first_text(self.view, self.rows[at])
+        return before == at - 1 and (text[:1].islower() or bool(_LISTED.match(text)))
 
     def _is_apart(self, at: int) -> bool:
         """Whether a gap parts a row from the last one with values."""
