@@ -49,8 +49,8 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
         ),  # clocks skip its midnight
         (
             "America/Havana",
-            datetime(2026, 11, 1, 12, tzinfo=UTC),
-            date(2026, 11, 1),
+            datetime(2023, 11, 5, 12, tzinfo=UTC),
+            date(2023, 11, 5),
             25,
         ),  # midnight comes twice
     ],
