@@ -599,7 +599,10 @@ def test_an_answer_that_is_over_or_not_streamed_yet_says_so_or_comes(
 
 def test_a_reader_that_does_not_read_costs_no_memory_and_gets_the_whole_when_it_does() -> None:
     run = run_of(LIVE)
-    with serving() as served, served.connect(served.ticket(run), max_queue=1) as live:
+    with (
+        serving() as served,
+        served.connect(served.ticket(run), max_queue=1, max_size=None) as live,
+    ):
         words = "word " * 200
         for number in range(2_000):
             run.emit(chunk("text-delta", id="text-1-0", delta=f"{number} {words}\n\n"))
