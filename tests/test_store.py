@@ -1102,6 +1102,28 @@ def test_a_damaged_database_is_left_alone_and_named(tmp_path: Path) -> None:
     assert path.read_bytes() == b"not a database " * 1000
 
 
+def test_a_damaged_log_is_kept_together_with_its_database(tmp_path: Path) -> None:
+    code = """
+        import os
+        from pathlib import Path
+        from leaf.settings import Settings
+        from leaf.store import chats, open_store, users
+        store = open_store(Settings(home=Path(HOME)))
+        chats.create(store.db, users.ensure_local_user(store.db), title="t" * 5000)
+        os._exit(0)
+        """
+    with forked_programs.Popen(command(code, HOME=str(tmp_path)), cwd=ROOT) as process:
+        process.wait(60)
+    log = tmp_path / "leaf.duckdb.wal"
+    changed = bytearray(log.read_bytes())
+    changed[len(changed) // 2] ^= 0xFF
+    log.write_bytes(changed)
+    with pytest.raises(StoreError, match="cannot be opened") as caught:
+        open_store(Settings(home=tmp_path))
+    assert "renaming leaf.duckdb and leaf.duckdb.wal together" in caught.value.hint
+    assert log.read_bytes() == changed
+
+
 def test_a_database_with_a_damaged_block_is_not_said_to_be_in_use(tmp_path: Path) -> None:
     path = tmp_path / "leaf.duckdb"
     open_store(Settings(home=tmp_path)).close()

@@ -405,12 +405,7 @@ def _cannot_open(path: Path, reason: str) -> StoreError:
             "another folder.",
         )
     if re.search(r"not a valid|corrupt|checksum|not read enough|deserializ", reason, re.IGNORECASE):
-        return StoreError(
-            said,
-            f"Keep it by renaming it (for example to {path.name}.damaged), then put back a copy "
-            f"or begin with an empty history; "
-            "uploaded files are kept apart from it.",
-        )
+        return StoreError(said, _kept_by_renaming(path))
     if re.search(r"no space left|disk.{0,12}full|quota", reason, re.IGNORECASE):
         return StoreError(said, "Free some space, then start again.")
     return StoreError(
@@ -434,3 +429,19 @@ def _first_line(reason: str) -> str:
     """What the database said, without the name of its kind of error."""
     line = reason.strip().splitlines()[0].rstrip(".!") if reason.strip() else "no reason given"
     return re.sub(r"^[A-Z][\w ]* (?:Error|exception): ", "", line) + "."
+
+
+def _kept_by_renaming(path: Path) -> str:
+    """What to do with a damaged history. What was saved last stands in its log, which DuckDB throws
+    away where it finds no database that belongs to it."""
+    log = path.with_name(f"{path.name}.wal")
+    if log.exists():
+        return (
+            f"Keep it by renaming {path.name} and {log.name} together (for example to "
+            f"{path.name}.damaged and {path.name}.damaged.wal), then put back a copy or begin with "
+            f"an empty history; uploaded files are kept apart from it."
+        )
+    return (
+        f"Keep it by renaming it (for example to {path.name}.damaged), then put back a copy "
+        f"or begin with an empty history; uploaded files are kept apart from it."
+    )
