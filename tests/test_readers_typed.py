@@ -506,3 +506,27 @@ def test_records_without_totals_are_as_they_were(tmp_path: Path, name: str) -> N
     reader: Any = reader_of(detect(path, name)[0])
     [info] = reader.tables(path, tmp_path / "out")
     assert (info.rows, info.left_out, info.marked) == (3, (), False)
+
+
+def test_records_of_which_a_third_are_called_total_are_named_and_soon_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    duckdb.sql(
+        "COPY (SELECT 'R' || (i // 300) AS region, 1990 + (i // 3) % 33 AS year, "
+        "['Male', 'Female', 'Total'][1 + i % 3] AS sex, i * 7919 % 5000 AS people "
+        f"FROM range(60000) t(i)) TO '{path}'"
+    )
+    reader: Any = reader_of("parquet")
+    [info] = reader.tables(path, tmp_path / "out")
+    assert (info.rows, info.left_out) == (60_000, ())
+    assert dict(info.doubtful_counts) == {"total": 20_000}
+
+
+def test_a_table_of_very_many_records_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    duckdb.sql(
+        "COPY (SELECT CASE WHEN i = 2000000 THEN 'Total' ELSE 'k' || i % 9 END AS k, i AS v "
+        f"FROM range(2000001) t(i)) TO '{path}'"
+    )
+    reader: Any = reader_of("parquet")
+    [info] = reader.tables(path, tmp_path / "out")
+    assert (info.rows, info.notes) == (2_000_001, ())

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import duckdb
 
 LISTED = 1_000
+RECORDS = 2_000_000
 
 
 def examine(
@@ -85,8 +86,10 @@ def examine_records(
     connection: duckdb.DuckDBPyConnection, folder: Path, info: TableInfo
 ) -> TableInfo:
     """`examine` for a table whose rows are the records of its file, from the first on: what a
-    program wrote as JSON or Parquet may end with a total as well."""
-    if not info.rows:
+    program wrote as JSON or Parquet may end with a total as well. Tables of more than `RECORDS`
+    rows stay as they are: what is looked at is held in memory, and whoever writes so many rows
+    writes no totals between them."""
+    if not 0 < info.rows <= RECORDS:
         return info
     place = TablePlace("", 1, info.rows, tuple(range(len(info.columns))))
     return examine(connection, folder, info, range(1, info.rows + 1), place)

@@ -36,6 +36,9 @@ _RATE = re.compile(
 """Names of columns that are not added up."""
 _ORDINARY = 200
 """Rows with one word beside filled key cells from which on it is a value like others."""
+_MOST_CALLED = 10_000
+"""Rows with a word that are held against others; where there are more, as in records of *Male*,
+*Female* and *Total*, all of them are named, and none is left out."""
 _NAMED = 200_000
 """Rows up to which names beside words are compared with the names of the parts."""
 _UNHINTED = 300
@@ -159,6 +162,8 @@ class TotalRows:
                 for row, (label, _) in labels.items()
                 if label.exact and label.sure
             }
+        if len(labels) > _MOST_CALLED:
+            return {}, {row: DoubtfulRow("total", True) for row in labels}
         nearly = self._nearly_numbers()
         columns = sorted([*self.table.numeric, *nearly])[
             : max(2, MAX_CELLS // max(1, self.table.rows))
