@@ -101,11 +101,11 @@ def test_a_file_that_is_in_the_chat_is_not_asked_for_again(there: Target) -> Non
     with pressing(there, allow=True) as questions:
         answer = asked(there, "ID")
         finished(there.session, answer.id)
-        assert len(questions) == 1
+        assert sum(PRIVATE in one for one in questions) == 1
         again = there.session.messages.send(answer.chat_id, "Sum up the text for me, once more.")
         finished(there.session, again.id)
         there.session.tools.run("read_drive_file", {"file": PRIVATE}, chat_id=answer.chat_id)
-    assert len(questions) == 1
+    assert sum(PRIVATE in one for one in questions) == 1, "others may be of a test before"
 
 
 def test_who_is_alone_in_a_chat_is_asked_nothing(there: Target) -> None:
