@@ -69,7 +69,7 @@ def _python(version: str) -> Path:
         shutil.which(f"python{version}"),
         *sorted(map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))),
     ]
-    for candidate in filter(None, [*found, f"/usr/bin/python{version}"]):
+    for candidate in filter(None, [*found, shutil.which(f"/usr/bin/python{version}")]):
         if (
             _says(candidate, "import sqlite3, ssl, sys; print('%d.%d' % sys.version_info[:2])")
             == version
