@@ -18,6 +18,7 @@ from leaf.store import (
     chat_files,
     chats,
     files,
+    links,
     logins,
     members,
     messages,
@@ -396,6 +397,36 @@ def test_only_members_can_be_brought_into_a_chat(store: Store, ann: Scope) -> No
     chat = chats.create(store.db, ann)
     with pytest.raises(NotFoundError, match="not a member of this workspace"):
         participants.add(store.db, ann, chat.id, "eve@example.org")
+
+
+def test_a_clock_that_was_set_back_changes_neither_the_host_nor_which_answer_is_the_newest(
+    store: Store, ann: Scope
+) -> None:
+    bob, cy = join(store, ann, "Bob"), join(store, ann, "Cy")
+    chat = chats.create(store.db, ann)
+    asked = messages.add_exchange(store.db, ann, chat.id, text("How much?"))
+    messages.stop_pending(store.db, ann, asked.answer.id)
+    for table in ("chat_participants", "messages", "chats"):
+        ahead(store, ann, table, "created_at")
+    ahead(store, ann, "chats", "updated_at")
+    participants.add(store.db, ann, chat.id, "bob@example.org")
+    links.set_open(store.db, ann, chat.id, True)
+    links.join(store.db, cy, chat.id)
+    for one in (ann, bob, cy):
+        there = participants.list_participants(store.db, one, chat.id)
+        assert [p.name for p in there] == ["Ann Example", "Bob", "Cy"]
+        assert chats.host_of(store.db, chat.id)[0] == ann.user_id
+    with pytest.raises(InvalidInputError, match="shared by Ann Example"):
+        chats.delete(store.db, bob, chat.id)
+    again = messages.add_answer(store.db, ann, asked.question.id)
+    assert messages.siblings(store.db, ann, again.id) == (asked.answer.id, again.id)
+    assert messages.newest_below(store.db, ann, asked.question.id) == again.id
+
+
+def ahead(store: Store, scope: Scope, table: str, column: str) -> None:
+    """What is kept was written by a clock that was a day ahead."""
+    with store.db.transaction(scope) as tx:
+        tx.execute(f"UPDATE {table} SET {column} = {column} + INTERVAL '1 day'")
 
 
 def test_the_host_takes_others_out_and_everybody_may_leave_but_the_last(

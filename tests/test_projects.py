@@ -163,6 +163,19 @@ def test_the_host_who_leaves_hands_it_on(team: Team) -> None:
     assert team.ben.projects.get(project).own
 
 
+def test_a_clock_that_was_set_back_makes_no_guest_the_host(team: Team) -> None:
+    made = team.ann.projects.create("Quarter")
+    chat = team.ann.projects.new_chat(made.id)
+    team.asked(team.ann, chat.id)
+    with team.leaf._house.store.db.transaction(team.ann.scope) as tx:
+        for table in ("project_members", "chat_participants"):
+            tx.execute(f"UPDATE {table} SET created_at = created_at + INTERVAL '1 day'")
+    team.ann.projects.add_member(made.id, "ben@example.org")
+    assert [p.name for p in team.ben.projects.members(made.id)] == ["Ann", "Ben"]
+    assert not team.ben.projects.get(made.id).own
+    assert people(team.ben, chat.id) == ["Ann", "Ben"]
+
+
 def test_titles_and_instructions_are_bounded(team: Team) -> None:
     made = team.ann.projects.create("Quarter")
     with pytest.raises(InvalidInputError, match="needs a title"):

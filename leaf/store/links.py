@@ -19,6 +19,7 @@ from leaf.store import audit, boards, chats, link_rows, project_chats
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
 from leaf.store.model import Scope
+from leaf.store.seniority import after_all
 from leaf.store.usage import OWNER
 from leaf.store.users import MEMBER, params
 
@@ -280,7 +281,7 @@ def join(db: Database, scope: Scope, chat_id: str) -> None:
         joined = tx.read(
             "INSERT INTO chat_participants (chat_id, user_id, created_at) VALUES (:chat, :user, "
             ":at) ON CONFLICT DO NOTHING RETURNING chat_id",
-            params(scope, chat=chat_id, at=now()),
+            params(scope, chat=chat_id, at=after_all(tx, "chat_participants", chat_id)),
         )
         if joined:
             audit.add(tx, scope, "joined chat by its link", chat_id)

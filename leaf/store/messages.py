@@ -42,9 +42,9 @@ def add_exchange(
     taken by a chat that has none. `told` is the digest of instructions that the model is told with
     the question. Raises NotFoundError.
     """
-    at = now()
     with db.transaction(scope) as tx:
-        chat = chats.hold(tx, scope, chat_id, at)
+        chat = chats.hold(tx, scope, chat_id, now())
+        at = chat.updated_at  # never earlier than what was said before, whatever the clock does
         parent = end_of(tx, chat, seen) if parent_id is None else parent_id
         if parent_id:
             _in_chat(tx, chat_id, parent_id)
@@ -81,15 +81,14 @@ def add_exchange(
 def add_answer(db: Database, scope: Scope, question_id: str, *, model: str = "") -> Message:
     """Another pending answer to a question that was asked before, beside the earlier ones. Raises
     NotFoundError."""
-    at = now()
     with db.transaction(scope) as tx:
         question = get(tx, scope, question_id)
         if question.role != "user":
             raise InvalidInputError(
                 "Only a question can be answered again.", "Give the id of a user message."
             )
-        chats.hold(tx, scope, question.chat_id, at)
-        answer = _pending(scope, question.chat_id, question.id, model, at)
+        chat = chats.hold(tx, scope, question.chat_id, now())
+        answer = _pending(scope, question.chat_id, question.id, model, chat.updated_at)
         _insert(tx, answer)
         _show(tx, answer)
     return answer

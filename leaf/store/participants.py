@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.store import audit, chats, messages, project_chats
-from leaf.store.database import Database, Transaction, now
+from leaf.store.database import Database, Transaction
 from leaf.store.model import Participant, Scope
+from leaf.store.seniority import after_all
 from leaf.store.users import member_of
 
 
@@ -44,7 +45,7 @@ def add(db: Database, scope: Scope, chat_id: str, email: str) -> None:
         tx.execute(
             "INSERT INTO chat_participants (chat_id, user_id, created_at) VALUES (:chat, :member, "
             ":at) ON CONFLICT DO NOTHING",
-            {"chat": chat_id, "member": member, "at": now()},
+            {"chat": chat_id, "member": member, "at": after_all(tx, "chat_participants", chat_id)},
         )
         audit.add(tx, scope, "brought into chat", f"{chat_id} {member}")
 

@@ -7,12 +7,12 @@ its first question on; when it leaves, only those stay in it who took part befor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.store import audit, chats, messages
 from leaf.store.database import Database, Transaction, now
 from leaf.store.model import Chat, Scope
+from leaf.store.seniority import after_all
 from leaf.store.users import MEMBER, params
 
 _IN_IT = (
@@ -236,7 +236,7 @@ def _enter(
 
 def _bring_in(tx: Transaction, chat_id: str, user_ids: Sequence[str]) -> None:
     """After everybody who is there: the host stays the host."""
-    at = now() + timedelta(microseconds=1)
+    at = after_all(tx, "chat_participants", chat_id)
     for user_id in user_ids:
         tx.execute(
             "INSERT INTO chat_participants (chat_id, user_id, created_at) VALUES (:chat, :member, "

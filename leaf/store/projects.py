@@ -16,6 +16,7 @@ from leaf.store import audit, file_rows, files, project_chats
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
 from leaf.store.model import File, Participant, Scope
+from leaf.store.seniority import after_all
 from leaf.store.users import MEMBER, member_of, params
 
 TITLE_LENGTH = 120
@@ -251,7 +252,7 @@ def add_member(db: Database, scope: Scope, project_id: str, email: str) -> None:
         tx.execute(
             "INSERT INTO project_members (project_id, workspace_id, user_id, created_at) "
             "VALUES (:project, :workspace, :user, :at) ON CONFLICT DO NOTHING",
-            params(new, project=project_id, at=now()),
+            params(new, project=project_id, at=after_all(tx, "project_members", project_id)),
         )
         project_chats.show_all_to(tx, project_id, new.user_id)
         audit.add(tx, scope, "brought into project", f"{project_id} {new.user_id}")
