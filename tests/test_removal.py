@@ -314,6 +314,46 @@ def test_an_account_leaves_the_workspaces_of_others_and_takes_its_own_chats(tmp_
             leaf.purge_account("nobody@example.org")
 
 
+def test_an_account_takes_its_chats_along_from_a_workspace_that_it_was_removed_from(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path) as leaf:
+        ann, bob = removed_from_the_team(leaf)
+        leaf.purge_account("bob@example.org")
+        assert rows_with_the_word(leaf) == []
+        assert [a.email for a in leaf.accounts()] == ["ann@example.org"]
+        assert len(leaf.session(ann).chats.list()) == 1
+        assert bob.user_id not in str(leaf.session(ann).chats.list())
+
+
+def test_chats_of_an_account_that_an_earlier_version_left_behind_go_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path) as leaf:
+        ann, bob = removed_from_the_team(leaf)
+    with closing(duckdb.connect(str(tmp_path / "leaf.duckdb"))) as db:
+        for table in ("chat_participants", "workspace_members", "identities"):
+            db.execute(f"DELETE FROM {table} WHERE user_id = ?", [bob.user_id])
+        db.execute("DELETE FROM users WHERE id = ?", [bob.user_id])
+    with opened(tmp_path) as leaf:
+        leaf.launch()
+        assert rows_with_the_word(leaf) == []
+        assert len(leaf.session(ann).chats.list()) == 1
+
+
+def removed_from_the_team(leaf: Leaf) -> tuple[Scope, Scope]:
+    """Ann with a chat of her own, and Bob in her workspace, whom she removed after he had written in
+    one that was his alone."""
+    ann = signed_in(leaf, "Ann Example")
+    leaf.session(ann).chats.create()
+    leaf.session(ann).team.invite("bob@example.org")
+    bob = Scope(ann.workspace_id, signed_in(leaf, f"Bob {MARK}").user_id)
+    own = leaf.session(bob).chats.create()
+    leaf.session(bob).chats.rename(own.id, f"{MARK} alone")
+    leaf.session(ann).team.remove(bob.user_id)
+    return ann, bob
+
+
 def test_who_may_not_delete_a_file_for_good_is_told_who_may(tmp_path: Path) -> None:
     with opened(tmp_path) as leaf:
         ann = signed_in(leaf, "Ann Example")

@@ -143,9 +143,13 @@ class Remover:
         return whole
 
     def finish(self) -> None:
-        """Carry out what processes that were killed have left to do, here or anywhere."""
+        """Carry out what processes that were killed have left to do, here or anywhere, and what an
+        earlier version left of accounts."""
         for note in self._notes.left():
             self._carry_out(note, scrub=note.path is not None)
+        if nobodys := removal.unscoped_nobodys(self._store.db):
+            logger.warning("deleting %d chats of accounts that are gone", len(nobodys))
+            self._remove(lambda tx: [removal.remove_chat(tx, *one) for one in nobodys])
 
     def _end_links(self, scope: Scope, end: Callable[[Transaction], Iterable[str]]) -> bool:
         """Their rows hold no content, so that no database is rewritten for them."""

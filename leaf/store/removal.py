@@ -224,8 +224,9 @@ class AccountGone:
 
 
 def remove_account(tx: Transaction, email: str) -> AccountGone:
-    """Delete a user: the workspaces that nobody else belongs to, their own chats in others, and
-    all that says who they are. Answers that they wait for elsewhere get an end.
+    """Delete a user: the workspaces that nobody else belongs to, their own chats in others, those
+    included that they were removed from before, and all that says who they are. Answers that they
+    wait for elsewhere get an end.
 
     Raises NotFoundError, and InvalidInputError where others would be left without an owner.
     """
@@ -267,6 +268,16 @@ def in_use(db: Database, workspace_id: str, sha256: str) -> tuple[bool, bool]:
     """Whether rows of the workspace still name these bytes, and whether a file does."""
     is_file = _is_file(db, workspace_id, sha256)
     return is_file or blob_names.is_named(db, Scope(workspace_id, ""), sha256), is_file
+
+
+def unscoped_nobodys(db: Database) -> list[tuple[str, str]]:
+    """Workspace and id of chats in which nobody is: nobody can open, restore or delete them. Earlier
+    versions left those of an account that was removed from its workspace before it was purged."""
+    rows = db.read(
+        "SELECT c.workspace_id, c.id FROM chats c WHERE NOT EXISTS (SELECT 1 FROM "
+        "chat_participants p WHERE p.chat_id = c.id)"
+    )
+    return [(str(row["workspace_id"]), str(row["id"])) for row in rows]
 
 
 def unfinished_of(db: Database, workspace_id: str) -> list[str]:
@@ -428,7 +439,8 @@ def _all_hashes(tx: Transaction, workspace_id: str) -> list[str]:
 
 
 def _memberships(tx: Transaction, user: Row) -> tuple[list[str], list[str]]:
-    """The user's workspaces: those that are theirs alone, and those with others."""
+    """The user's workspaces: those that are theirs alone, and those in which others are and
+    something of theirs. They may have left one of these, or been removed: their chats stayed."""
     rows = tx.read(
         """
         SELECT m.workspace_id, w.name,
@@ -446,7 +458,14 @@ def _memberships(tx: Transaction, user: Row) -> tuple[list[str], list[str]]:
                 "Make somebody else an owner first, or purge that workspace.",
             )
     alone = [str(row["workspace_id"]) for row in rows if row["members"] == 1]
-    return alone, [str(row["workspace_id"]) for row in rows if row["members"] > 1]
+    shared = [str(row["workspace_id"]) for row in rows if row["members"] > 1]
+    left = _column(
+        tx,
+        "SELECT c.workspace_id AS id FROM chats c JOIN chat_participants p ON p.chat_id = c.id "
+        "WHERE p.user_id = :user UNION SELECT workspace_id FROM shared_links WHERE user_id = :user",
+        user,
+    )
+    return alone, [*shared, *(one for one in left if one not in {*alone, *shared})]
 
 
 def _chats_of_one(tx: Transaction, workspace_id: str, user: Row) -> list[str]:
