@@ -254,6 +254,46 @@ def test_only_an_empty_place_is_restored_into_unless_told(tmp_path: Path) -> Non
     assert b"Already here" not in (other.home / "leaf.duckdb").read_bytes()
 
 
+@pytest.mark.parametrize("place", ["the same", "another"])
+def test_what_was_replaced_leaves_no_byte_beside_the_rows(
+    kept: dict[str, Any], tmp_path: Path, place: str
+) -> None:
+    """Neither where nothing of it is in the backup, nor where the chat itself comes back."""
+    saved_home = tmp_path / ("home" if place == "the same" else "first")
+    with opened(saved_home, **(kept if place == "the same" else {})) as leaf:
+        told(leaf, "Blackbird")
+        leaf.backup(tmp_path / "saved")
+    with opened(tmp_path / "home", **kept) as leaf:
+        told(leaf, "Woodpecker", new_chat=place == "another")
+    assert {Path(name).parts[0] for name in on_disk(tmp_path / "home", "Woodpecker")} > {"tables"}
+    restore(replace(Settings(home=tmp_path / "home"), **kept), tmp_path / "saved", replace=True)
+    with opened(tmp_path / "home", **kept) as leaf:
+        leaf.launch()
+        store, session = leaf._house.store, leaf.session(leaf.local_scope())
+        assert on_disk(tmp_path / "home", "Woodpecker") == []
+        assert {e.key for e in store.blobs.place.entries()} == {*unscoped_named(store.db)}
+        (chat,) = session.chats.list()
+        assert session.results.page(chat.id, "r1").rows == [["Blackbird", 400]]
+        told(leaf, "Blackbird", new_chat=False)
+
+
+def told(leaf: Leaf, word: str, *, new_chat: bool = True) -> None:
+    """A question about a file with this word, in a new chat or the one that is there."""
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create() if new_chat else session.chats.list()[0]
+    file = add(session, f"{word}.csv", f"bird,revenue\n{word},100\n{word},300\n".encode())
+    finished(session, session.messages.send(chat.id, "total revenue by bird", [file.id]).id)
+
+
+def on_disk(home: Path, word: str) -> list[str]:
+    """Files of the data folder with these bytes, Parquet's included."""
+    return sorted(
+        str(path.relative_to(home))
+        for path in home.rglob("*")
+        if path.is_file() and word.encode() in path.read_bytes()
+    )
+
+
 def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> None:
     """As one of version 15 would be: without the tables that came later."""
     folder = saved(tmp_path)

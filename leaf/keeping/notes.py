@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from leaf.settings.private import write_private
-from leaf.store import Store
-from leaf.store.database import Transaction, now
+from leaf.store.blobs import Blobs
+from leaf.store.database import Database, Transaction, now
 from leaf.store.removal import Gone
 
 OTHERS = timedelta(minutes=10)
@@ -46,10 +46,10 @@ class Note:
 class Notes:
     """Of one data folder and its database."""
 
-    def __init__(self, store: Store, folder: Path) -> None:
-        self._db = store.db
-        self._rows = store.blobs.store is not None
-        self._folder = folder
+    def __init__(self, db: Database, blobs: Blobs, home: Path) -> None:
+        self._db = db
+        self._rows = blobs.store is not None
+        self._folder = home / "removing"
 
     def write(self, tx: Transaction, note: Note) -> None:
         """In the transaction of the deletion, before it ends."""

@@ -55,7 +55,7 @@ class Remover:
         self._tables = tables
         self._runs = runs
         self._python = python
-        self._notes = Notes(store, home / "removing")
+        self._notes = Notes(store.db, store.blobs, home)
         self._scrubbing = Scrubbing()
 
     def chat(self, scope: Scope, chat_id: str) -> bool:

@@ -3,6 +3,7 @@ transaction."""
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import sys
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ from pathlib import Path
 from leaf.errors import InvalidInputError, StoreError
 from leaf.keeping import archive
 from leaf.keeping.archive import Manifest, Part, Source
+from leaf.keeping.backup import KEPT_FOLDERS
+from leaf.keeping.notes import Note, Notes
 from leaf.settings import Settings
 from leaf.settings.private import keep_private
-from leaf.store import audit, open_database, rows
+from leaf.store import audit, open_database, removal, rows
 from leaf.store.blobs import Blobs
 from leaf.store.changes import TOPICS
 from leaf.store.database import Transaction
@@ -23,6 +26,7 @@ from leaf.store.migrate import apply, migrations
 from leaf.store.model import Scope
 from leaf.store.objects.database import DatabaseObjects
 from leaf.store.objects.opening import open_objects
+from leaf.store.removal import Gone
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class Restored:
 
 def restore(settings: Settings, source: Path, *, replace: bool = False) -> Restored:
     """Bring a backup back into the data folder and the database of the settings; no other process
-    may use them. With `replace`, what is in them is deleted.
+    may use them. With `replace`, what is in them is deleted: rows at once, and what was kept beside
+    them, such as bytes, tables and runs, with the next start.
 
     Raises InvalidInputError for a backup that is damaged or of a newer version and for a target
     that is not empty, StoreError.
@@ -52,6 +57,7 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
             objects = open_objects(settings, db)
             blobs = Blobs(settings.home, objects, settings.storage.cache_bytes)
             inside = isinstance(objects, DatabaseObjects)
+            notes = Notes(db, blobs, settings.home)
             with db.migration() as tx:
                 if not replace and not rows.is_empty(tx):
                     raise InvalidInputError(
@@ -59,13 +65,18 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
                         "Set LEAF_HOME (and LEAF_DATABASE_URL) to an empty place, or add "
                         "--replace, which deletes what is there.",
                     )
+                replaced = removal.unscoped_everything(tx, rows.schema(tx))
                 if not inside:
                     _restore_blobs(blobs, found)
                 _load(tx, found, manifest)
+                _note(tx, notes, replaced)
                 _check_counts(tx, manifest)
                 audit.add(tx, Scope("", ""), "backup restored", manifest.made_at)
             if inside:  # their tables were made anew with all others
                 _restore_blobs(blobs, found)
+            if replace:
+                for name in KEPT_FOLDERS:  # a chat may be in both, with results of the same names
+                    shutil.rmtree(settings.home / name, ignore_errors=True)
             _restore_files(settings.home, found, manifest)
             if replace:
                 db.scrub()
@@ -133,6 +144,15 @@ def _load(tx: Transaction, found: Source, manifest: Manifest) -> None:
         with found.open(f"rows/{table}.jsonl") as file:
             rows.load(tx, tables, table, file)
     apply(tx, known)
+
+
+def _note(tx: Transaction, notes: Notes, replaced: list[Gone]) -> None:
+    """Have what was kept beside the rows that were replaced removed, but for what those that came
+    in their place rest on."""
+    back = {str(row["id"]) for row in tx.read("SELECT id FROM workspaces")}
+    gone = [dataclasses.replace(one, whole=one.workspace_id not in back) for one in replaced]
+    if gone:
+        notes.write(tx, Note(gone))
 
 
 def _check_counts(tx: Transaction, manifest: Manifest) -> None:

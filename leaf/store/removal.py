@@ -212,6 +212,27 @@ def remove_workspace(tx: Transaction, workspace_id: str) -> Gone:
     return gone
 
 
+def unscoped_everything(tx: Transaction, there: Collection[str]) -> list[Gone]:
+    """What of each workspace is kept beside the rows, for whoever drops all of these; `there` are the
+    tables of this database, which may be of an earlier version."""
+    if not {"workspaces", "chats", "messages"} <= set(there):
+        return []
+    found: dict[str, Gone] = {
+        workspace_id: Gone(workspace_id, whole=True)
+        for workspace_id in _column(tx, "SELECT id FROM workspaces", {})
+    }
+    for workspace_id in found:
+        given = {"workspace": workspace_id}
+        those = "SELECT id FROM chats WHERE workspace_id = :workspace"
+        found[workspace_id] += Gone(
+            workspace_id,
+            (*_column(tx, those, given),),
+            (*_column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", given),),
+            (*_all_hashes(tx, workspace_id, there),),
+        )
+    return [*found.values()]
+
+
 @dataclass(frozen=True)
 class AccountGone:
     """An account that is deleted."""
@@ -424,18 +445,23 @@ def _forget_jobs(tx: Transaction, job_ids: Sequence[str]) -> None:
         tx.execute(f"DELETE FROM {table} WHERE {those}", names)
 
 
-def _all_hashes(tx: Transaction, workspace_id: str) -> list[str]:
-    """Also of files that were handed to a job and not entered yet."""
-    found = (f"SELECT sha256 FROM {table} WHERE workspace_id = :workspace" for table in KEPT)
+def _all_hashes(
+    tx: Transaction, workspace_id: str, there: Collection[str] = (*KEPT, "jobs", "job_items")
+) -> list[str]:
+    """Also of files that were handed to a job and not entered yet; `there` are the tables that may be
+    asked."""
+    kept = [f"SELECT sha256 FROM {t} WHERE workspace_id = :workspace" for t in KEPT if t in there]
     given = {"workspace": workspace_id}
-    items = _column(
-        tx,
-        "SELECT CAST(i.given AS TEXT) AS given FROM job_items i JOIN jobs j ON j.id = i.job_id "
-        "WHERE j.workspace_id = :workspace",
-        given,
-    )
-    handed = (sha256 for item in items for sha256 in _SHA256.findall(item))
-    return _named([*_column(tx, " UNION ".join(found), given), *handed])
+    found = _column(tx, " UNION ".join(kept), given) if kept else []
+    if {"jobs", "job_items"} <= set(there):
+        items = _column(
+            tx,
+            "SELECT CAST(i.given AS TEXT) AS given FROM job_items i JOIN jobs j ON j.id = i.job_id "
+            "WHERE j.workspace_id = :workspace",
+            given,
+        )
+        found += [sha256 for item in items for sha256 in _SHA256.findall(item)]
+    return _named(found)
 
 
 def _memberships(tx: Transaction, user: Row) -> tuple[list[str], list[str]]:
