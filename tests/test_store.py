@@ -12,6 +12,7 @@ import threading
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -1134,6 +1135,28 @@ def test_a_database_with_a_damaged_block_is_not_said_to_be_in_use(tmp_path: Path
         open_store(Settings(home=tmp_path))
     assert not isinstance(caught.value, StoreBusyError)
     assert "leaf.duckdb.damaged" in caught.value.hint
+
+
+def test_a_database_that_was_cut_off_or_altered_is_called_damaged_once_it_is_read(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "leaf.duckdb"
+    with closing(open_store(Settings(home=tmp_path))) as store:
+        scope = users.ensure_local_user(store.db)
+        for _ in range(40):
+            chats.create(store.db, scope, title=os.urandom(60_000).hex())
+    whole = path.read_bytes()
+    altered = bytearray(whole)
+    altered[16384::100_000] = bytes(255 - byte for byte in altered[16384::100_000])
+    for damaged in (whole[: len(whole) * 2 // 3], bytes(altered)):
+        path.write_bytes(damaged)
+        with (
+            pytest.raises(StoreError, match=r"is damaged|cannot be opened") as caught,
+            closing(open_store(Settings(home=tmp_path))) as store,
+        ):
+            chats.list_chats(store.db, scope)
+        assert "leaf.duckdb.damaged" in caught.value.hint
+        assert "What was saved before is kept" not in caught.value.hint
 
 
 def test_a_history_that_may_not_be_opened_is_not_called_damaged(tmp_path: Path) -> None:

@@ -419,6 +419,11 @@ def _failed(path: Path, reason: str) -> StoreError:
             f"The disk that holds {path.parent} is full, so this was not saved.",
             "Free some space and try again; what was saved before is kept.",
         )
+    if re.search(r"Corrupt database file|Could not read enough bytes", reason):
+        return StoreError(
+            f"The history in {path} is damaged: {_first_line(reason)}",
+            f"Stop Leaf. {_kept_by_renaming(path)}",
+        )
     return StoreError(
         f"The database in {path.parent} failed: {_first_line(reason)}",
         "What was saved before is kept.",
