@@ -511,6 +511,20 @@ def test_a_chat_goes_on_after_somebody_who_asked_in_it_was_purged(tmp_path: Path
         assert finished(ann, ann.messages.send(chat_id, "Now I").id).status == "completed"
 
 
+def test_a_question_of_somebody_who_was_taken_out_waits_no_more(tmp_path: Path) -> None:
+    with (
+        MessagesServer(slowly_first) as server,
+        opened(tmp_path, model_url=server.url, api_key="k") as leaf,
+    ):
+        ann, bob, chat_id, _ = asked_together(leaf, server)
+        ahead = ann.messages.send(chat_id, "And mine?")
+        waits = leaf.session(bob).messages.send(chat_id, "And then?")
+        board = leaf._house.runs.board
+        assert [board.place(one.id) is None for one in (ahead, waits)] == [False, False]
+        ann.chats.remove_participant(chat_id, bob.user_id)
+        assert board.place(waits.id) is None
+
+
 def test_a_chat_that_was_blocked_by_a_purged_account_goes_on_at_the_next_start(
     tmp_path: Path,
 ) -> None:

@@ -182,6 +182,8 @@ class Runs:
         self.board.stop(message_id)
         found = messages.unscoped_get(self._db, message_id)
         if found is None or found.message.status not in ("pending", "streaming"):
+            if self.board.place(message_id):  # ended with what else its asker had
+                self.board.drop(message_id, chunk("abort", reason=STOPPED))
             return
         if found.message.status == "pending" and self._end_waiting(found):
             return
