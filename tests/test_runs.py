@@ -516,11 +516,14 @@ def test_a_damaged_run_database_is_put_aside_and_every_question_is_answered(home
     )
 
 
-def test_a_locked_run_database_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("readers", ["none", "others"])
+def test_a_locked_run_database_is_named(tmp_path: Path, readers: str) -> None:
+    """Whether others may read it beside the writer or not."""
     path = tmp_path / "runs.sqlite"
     prepare_file(path)
     with closing(sqlite3.connect(path)) as other:
-        other.execute("PRAGMA locking_mode=EXCLUSIVE")
+        if readers == "none":
+            other.execute("PRAGMA locking_mode=EXCLUSIVE")
         other.execute("BEGIN EXCLUSIVE")
         other.execute("CREATE TABLE t (x)")
         with pytest.raises(StoreBusyError, match="locked by another program"):

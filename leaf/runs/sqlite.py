@@ -125,6 +125,7 @@ def prepare_file(path: Path, by: Driver | None = None) -> str:
     try:
         with closing(module.connect(path, timeout=LOCK_SECONDS)) as db:
             db.execute("PRAGMA journal_mode=wal")
+            db.execute("BEGIN IMMEDIATE").execute("ROLLBACK")  # others may read beside a writer
             found = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
             if found == "ok":
                 _check_version(db, path)
