@@ -320,6 +320,20 @@ def test_answers_for_who_sees_the_chat_no_more_end(team: Team) -> None:
     assert chat in seen(team.ann)
 
 
+def test_what_an_answer_had_shown_stays_when_its_asker_is_taken_out(team: Team) -> None:
+    chat = team.ann.chats.create().id
+    team.ann.chats.add_participant(chat, "ben@example.org")
+    team.script.append(
+        Turn.say("Half of the answer. " + "And the rest. " * 60, delay=0.3, pieces=60)
+    )
+    asked = team.ben.messages.send(chat, "What?")
+    run = team.ann.messages.watch
+    wait_until(lambda: (one := run(asked.id)) is not None and "Half" in str(one.read().chunks))
+    team.ann.chats.remove_participant(chat, team.ben.scope.user_id)
+    wait_until(lambda: "Half" in text_of(team.ann.messages.get(asked.id)))
+    assert team.ann.messages.get(asked.id).status == "stopped"
+
+
 # Files
 
 

@@ -27,6 +27,7 @@ from leaf.files.library import Library
 from leaf.provenance.receipts.documents import of_messages
 from leaf.runs.citing import FileCitationResolver
 from leaf.runs.run import Run
+from leaf.runs.shown import keep_shown
 from leaf.runs.steps import LeaveError
 from leaf.runs.titles import Answered, Titles
 from leaf.sandbox.slots import working_for
@@ -281,10 +282,9 @@ class Executor:
             )
         except StoreError as e:
             raise LeaveError(e.message) from e
-        except (
-            NotFoundError
-        ):  # who asked was taken out of the chat meanwhile, and the answer stands there as stopped
+        except NotFoundError:  # who asked was taken out of the chat: it stands there as stopped
             logger.info("run %s ended: its asker does not reach the chat any more", message.id)
+            keep_shown(self._store.db, run)
         return last
 
     def _save(self, scope: Scope, message: Message, outcome: Outcome) -> None:

@@ -31,6 +31,7 @@ from leaf.runs.keeper import Keeper
 from leaf.runs.presence import LeaseTimes, Presence
 from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Run
+from leaf.runs.shown import keep_shown
 from leaf.runs.steps import DurableSteps, LeaveError
 from leaf.runs.waiting import QueueEntry
 from leaf.shapes.chunks import Chunk, chunk
@@ -361,6 +362,7 @@ class Runs:
         while, or at the next start."""
         live = self.board.live.get(message_id)
         if live is not None and live.lost:
+            keep_shown(self._db, self.board.runs[message_id])
             self.board.let_go(message_id, again=self._is_mine(message_id))
         elif reason and not self.board.ending:
             self.board.park(message_id, reason)

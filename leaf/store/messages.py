@@ -255,6 +255,21 @@ def finish(
         )
 
 
+def unscoped_keep_shown(db: Database, message_id: str, parts: list[Part]) -> None:
+    """Give an answer that was ended because its asker sees the chat no more what those who do were
+    shown of it. Nothing happens to any other. For the runs only."""
+    found = unscoped_get(db, message_id)
+    if found is None or found.message.status != "stopped" or found.message.parts or not parts:
+        return
+    with db.transaction() as tx:
+        tx.concerns([found.scope.workspace_id])
+        tx.execute(
+            "UPDATE messages SET parts = :parts, words = :words, updated_at = :at WHERE id = :id AND "
+            "status = 'stopped'",
+            {"parts": parts, "words": _words(parts), "at": now(), "id": message_id},
+        )
+
+
 def set_feedback(db: Database, scope: Scope, message_id: str, feedback: int) -> None:
     """1 for thumbs up, -1 for down, 0 to take it back. Raises NotFoundError and
     InvalidInputError."""
