@@ -7,7 +7,7 @@ import random
 import pytest
 
 from leaf.errors import RunError
-from leaf.runs.batches import Batch, Follower, batches, told
+from leaf.runs.batches import MOST_KEPT, Batch, Follower, batches, told
 from leaf.runs.steps import Stream
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.store.listener import LONGEST_LINE
@@ -78,6 +78,16 @@ def test_what_follows_is_shown_as_it_is_told() -> None:
     follower.read([*two.kept(), *three.kept()])
     assert follower.hear(two)
     assert text(shown) == "0 1 2 "
+
+
+def test_no_more_is_kept_of_what_is_told_too_early_than_may_be() -> None:
+    shown: list[Chunk] = []
+    follower = Follower(shown.append)
+    follower.read(Batch("w", 0, 1, words(0, 1)).kept())
+    for n in range(2, MOST_KEPT + 3):
+        follower.hear(Batch("w", n, n + 1, words(n, n + 1)))
+    follower.read(Batch("w", 1, 2, words(1, 2)).kept())
+    assert text(shown).split()[-1] == str(MOST_KEPT + 1), "and the last one is read later"
 
 
 def test_what_is_told_too_early_is_not_said_to_be_shown() -> None:

@@ -84,8 +84,13 @@ def test_what_only_holds_a_row_or_beats_is_no_change(store: Store, scope: Scope)
     before = store.db.changes.position
     jobs.append(store.db, scope, job.id, [("a.csv", {}, "")])
     assert store.db.changes.position == before
-    jobs.end(store.db, job.id, "stopped")
-    assert told(store, scope, before) == {"jobs"}
+    for write in (
+        lambda: jobs.set_outcome(store.db, job.id, {"listed": True}),
+        lambda: jobs.end(store.db, job.id, "stopped"),
+    ):
+        before = store.db.changes.position
+        write()
+        assert told(store, scope, before) == {"jobs"}
 
 
 def test_an_answer_and_what_it_used_are_told_under_their_topics(

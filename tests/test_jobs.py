@@ -113,6 +113,9 @@ def test_progress_is_said_in_files_and_percent() -> None:
     job = Job("1", "files", "working", 1_400, {}, {}, "", None, None, None, 1_400, 412, 3)  # type: ignore[arg-type]
     assert progress_line(job) == "412 of 1,400 files, 29 %; 3 failed"
     assert progress_line(replace(job, looked=1_500)) == "1,400 of 1,400 files, 100 %; 3 failed"
+    assert job.share == pytest.approx(412 / 1_400)
+    assert replace(job, total=0).share == 0.0
+    assert replace(job, state="stopped").share == 1.0, "a bar that stays would look like work"
 
 
 @pytest.mark.parametrize(

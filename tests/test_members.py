@@ -380,6 +380,7 @@ def test_a_shared_chat_is_seen_by_those_who_take_part_and_says_who_asked(
     messages.add_exchange(store.db, ann, chat.id, text("How much?"))
     assert not chats.get(store.db, ann, chat.id).shared
     participants.add(store.db, ann, chat.id, "BOB@example.org")
+    assert chats.get(store.db, ann, chat.id).shared
     messages.add_exchange(store.db, bob, chat.id, text("And now?"))
     assert [c.shared for c in chats.list_chats(store.db, bob)] == [True]
     assert chats.list_chats(store.db, cy) == []

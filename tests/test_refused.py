@@ -234,3 +234,5 @@ def test_a_server_that_does_not_answer_is_said_to_take_too_long(
 def test_the_records_of_runs_give_the_same_reason() -> None:
     said_to_runs = Exception('connection failed: FATAL:  role "ann" does not exist')
     assert "the server knows no such user" in explain(said_to_runs, shared=True).message
+    unknown = explain(Exception("something that nobody has heard of"), shared=True)
+    assert "cannot be reached" not in unknown.message

@@ -7,6 +7,7 @@ import json
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -19,7 +20,7 @@ from bench import faults
 from leaf.agent.events import chunk, reduce
 from leaf.errors import InvalidInputError, NotFoundError, RunError, StoreBusyError, StoreError
 from leaf.runs import board, engine
-from leaf.runs.board import ELSEWHERE, Board, QueueLimits
+from leaf.runs.board import ELSEWHERE, KEPT_SECONDS, Board, QueueLimits
 from leaf.runs.engine import Engine
 from leaf.runs.sqlite import prepare_file
 from leaf.runs.waiting import QueueEntry, QueuePlace, Waiting
@@ -217,8 +218,10 @@ def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(
         answer = resolver.end(again.id)
         assert resolver.message(asked.id).status == "error"
         steps = [(step.name, step.outcome) for step in resolver.runs.steps(asked.id)]
+        took = [step.seconds for step in resolver.runs.steps(asked.id)]
         calls = server.connections
     assert failed.error.endswith("This was step 2.")
+    assert all(0 <= seconds < 60 for seconds in took)
     assert steps == [
         ("task", "ok"),
         ("model-1", "ok"),
@@ -403,6 +406,21 @@ def test_a_question_that_cannot_be_begun_now_is_begun_by_itself_and_the_viewer_i
         assert resolver.end(asked.id).status == "completed"
     assert refused == [asked.id]
     assert "This answer goes on by itself when that is over." in said[0]
+
+
+def test_what_ended_a_while_ago_is_read_from_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = Board(Hub(), QueueLimits())
+    one, two, three = entries("ann", 3)
+    for entry in (one, two):
+        runs.remember(entry)
+        runs.release(entry.message_id)
+    runs.runs[one.message_id].emit(chunk("finish", finishReason="stop"))
+    now = time.monotonic()
+    runs.wait(three)
+    assert {*runs.runs} == {one.message_id, two.message_id, three.message_id}
+    monkeypatch.setattr(time, "monotonic", lambda: now + KEPT_SECONDS + 1)
+    runs.wait(three)
+    assert {*runs.runs} == {two.message_id, three.message_id}, "what has not ended is kept"
 
 
 def test_what_another_process_took_is_let_go_and_who_watches_turns_there() -> None:

@@ -418,9 +418,9 @@ def _set_deleted(tx: Transaction, file_ids: Sequence[str], at: datetime | None) 
     tx.execute(f"UPDATE files SET deleted_at = :at WHERE {those}", {"at": at, **ids})
 
 
-def check_may_purge(tx: Transaction, scope: Scope, file_id: str) -> File:
-    """The file, a deleted one too, which the caller may delete for good: who added it may, and the
-    owners of the workspace. Raises NotFoundError, InvalidInputError."""
+def check_may_purge(tx: Transaction, scope: Scope, file_id: str) -> None:
+    """A file, a deleted one too, may be deleted for good by who added it and by the owners of the
+    workspace. Raises NotFoundError, InvalidInputError."""
     file = get(tx, scope, file_id, deleted=True)
     if file.user_id != scope.user_id and not tx.read(
         "SELECT 1 AS yes FROM workspace_members WHERE workspace_id = :workspace AND "
@@ -431,7 +431,6 @@ def check_may_purge(tx: Transaction, scope: Scope, file_id: str) -> File:
             f"{file.name} was added by somebody else.",
             "Only they and an owner of the workspace can delete it for good.",
         )
-    return file
 
 
 def unscoped_any(db: Database) -> bool:
