@@ -18,9 +18,10 @@ from typing import Any
 import psycopg
 import pytest
 
+from leaf.errors import StoreError
 from leaf.runs.board import Board, QueueLimits
 from leaf.runs.engine import VERSION
-from leaf.runs.presence import LeaseTimes
+from leaf.runs.presence import LeaseTimes, Presence
 from leaf.runs.waiting import QueueEntry
 from leaf.store import Store, fence, leases, messages, users
 from leaf.store.changes import Hub
@@ -359,6 +360,25 @@ def test_a_process_that_is_alone_counts_all_that_waits_for_room() -> None:
     board.alone = False
     assert board.for_room() == 1
     assert board.for_room([QueueEntry(f"e{n}", f"d{n}", people[1]) for n in range(2)]) == 0
+
+
+def test_a_process_that_cannot_look_takes_itself_for_one_of_several(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = LeaseTimes(beat=0.2, silence=60.0, stop=0.5)
+    with (
+        MessagesServer([]) as server,
+        Desk(tmp_path, server.url, database_url=postgres_url, times=times) as desk,
+    ):
+        desk.runs.launch()
+        wait_until(lambda: desk.runs.board.alone)
+
+        def fail(_: Presence) -> bool:
+            raise StoreError("The server is away.", "Wait.")
+
+        monkeypatch.setattr(Presence, "_look", fail)
+        leases.unscoped_enter(desk.db, Holder("beside", VERSION, PER_USER))
+        wait_until(lambda: not desk.runs.board.alone)
 
 
 def test_a_beat_of_the_heart_is_one_statement(tmp_path: Path) -> None:
