@@ -381,6 +381,32 @@ def test_a_process_that_cannot_look_takes_itself_for_one_of_several(
         wait_until(lambda: not desk.runs.board.alone)
 
 
+def test_a_process_that_is_alone_and_idle_beats_no_more_until_others_come(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    look = Presence._look
+
+    def counted(presence: Presence) -> bool:
+        looks.append(time.monotonic())
+        return look(presence)
+
+    monkeypatch.setattr(Presence, "_look", counted)
+    times = LeaseTimes(beat=0.1, silence=60.0, stop=0.5)
+    with (
+        MessagesServer([]) as server,
+        Desk(tmp_path, server.url, database_url=postgres_url, times=times) as desk,
+    ):
+        desk.runs.launch()
+        wait_until(lambda: desk.runs.board.alone)
+        time.sleep(0.5)  # what was told at the start is heard
+        before = len(looks)
+        time.sleep(1.0)
+        assert len(looks) <= before + 1
+        leases.unscoped_enter(desk.db, Holder("beside", VERSION, PER_USER))
+        wait_until(lambda: len(looks) > before + 5)
+
+
 def test_a_beat_of_the_heart_is_one_statement(tmp_path: Path) -> None:
     """Where several Leafs stand idle it is nearly all that they ask."""
     counted = ("shared_preload_libraries = 'pg_stat_statements'",)
