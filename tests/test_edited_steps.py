@@ -323,6 +323,18 @@ def test_another_process_sees_how_far_a_step_is_and_stops_it(desk: Desk) -> None
     desk.ann.edits.discard(step.id)
 
 
+def test_a_step_of_somebody_who_was_taken_out_runs_on_for_nobody(desk: Desk) -> None:
+    desk.ann.chats.add_participant(desk.answer.chat_id, "b@example.org")
+    began = threading.Event()
+    elsewhere = editor(desk.leaf, began)
+    step = elsewhere.begin(desk.ben.scope, desk.answer.id, desk.call("query_tables"), SQL)
+    assert began.wait(10)
+    desk.ann.chats.remove_participant(desk.answer.chat_id, desk.ben.scope.user_id)
+    elsewhere.wait(step.id, 20)
+    said = desk.ann.edits.get(step.id)
+    assert (said.state, said.error) == ("stopped", "Stopped.")
+
+
 def test_the_end_of_a_process_ends_its_steps_and_says_so(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,15 +169,30 @@ def discard(db: Database, scope: Scope, edit_id: str) -> None:
 
 def unscoped_beat(db: Database, edit_id: str, progress: str) -> bool:
     """Say that a step still runs and how far it is; whether it is to end, or is not there any
-    more."""
+    more. That of somebody who does not see its chat any more ends here."""
     with db.transaction() as tx:
         tx.concerns([])
         rows = tx.read(
             "UPDATE edited_steps SET beat_at = now(), progress = :progress WHERE id = :id AND "
-            "state = 'running' RETURNING stop",
+            "state = 'running' RETURNING stop, workspace_id, chat_id, user_id",
             {"id": edit_id, "progress": progress},
         )
-    return not rows or bool(rows[0]["stop"])
+        if not rows or rows[0]["stop"]:
+            return True
+        sees = tx.read(
+            "SELECT 1 AS yes FROM chat_participants p JOIN workspace_members m ON m.user_id = "
+            "p.user_id WHERE p.chat_id = :chat_id AND p.user_id = :user_id AND m.workspace_id = "
+            ":workspace_id",
+            rows[0],
+        )
+        if not sees:
+            tx.concerns([str(rows[0]["workspace_id"])])
+            tx.execute(
+                "UPDATE edited_steps SET state = 'stopped', error = 'Stopped.', progress = '' "
+                "WHERE id = :id",
+                {"id": edit_id},
+            )
+    return not sees
 
 
 def _came_to_nothing() -> str:
