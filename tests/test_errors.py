@@ -12,9 +12,11 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from leaf.errors import FAULT, SandboxError, not_found
+from leaf.errors import FAULT, InvalidInputError, SandboxError, not_found
+from leaf.runs.execute import Executor
 from leaf.sandbox.pool import Pool
 from leaf.ui.freshness import ChatFreshness
+from tests.leaf_kit import finished, opened
 from tests.log_kit import written
 
 
@@ -106,3 +108,25 @@ def test_an_unexpected_failure_beside_the_page_is_told_and_logged_without_its_wo
     assert "KeyError" in log.getvalue()
     assert "in changes" in log.getvalue()
     assert "secret column" not in log.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("a fault of ours"), "Leaf failed in a way that it did not expect. Ask again"),
+        (InvalidInputError("The question is odd.", "Ask another."), "The question is odd."),
+    ],
+)
+def test_an_answer_that_cannot_go_on_says_why_and_a_fault_of_leaf_is_called_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Executor, "_task_settings", fail)
+    with opened(tmp_path) as leaf:
+        session = leaf.session(leaf.local_scope())
+        answer = finished(session, session.messages.send(session.chats.create().id, "What?").id)
+    assert answer.status == "error"
+    assert answer.error.startswith(said)
+    assert "a fault of ours" not in answer.error
