@@ -8,6 +8,7 @@ import logging
 import sqlite3
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
@@ -20,8 +21,9 @@ from bench import faults
 from leaf.agent.events import chunk, reduce
 from leaf.errors import InvalidInputError, NotFoundError, RunError, StoreBusyError, StoreError
 from leaf.runs import board, engine
-from leaf.runs.board import ELSEWHERE, KEPT_SECONDS, Board, QueueLimits
+from leaf.runs.board import ELSEWHERE, KEPT_SECONDS, Board, QueueLimits, status_chunk
 from leaf.runs.engine import Engine
+from leaf.runs.run import Run
 from leaf.runs.sqlite import prepare_file
 from leaf.runs.waiting import QueueEntry, QueuePlace, Waiting
 from leaf.store import chats, leases, messages
@@ -406,6 +408,18 @@ def test_a_question_that_cannot_be_begun_now_is_begun_by_itself_and_the_viewer_i
         assert resolver.end(asked.id).status == "completed"
     assert refused == [asked.id]
     assert "This answer goes on by itself when that is over." in said[0]
+
+
+def test_who_listens_to_a_run_hears_each_chunk_until_they_leave() -> None:
+    run, heard = Run("m"), Counter[str]()
+    one = run.listen(lambda: heard.update(["one"]))
+    two = run.listen(lambda: heard.update(["two"]))
+    run.emit(status_chunk("Begun."))
+    one()
+    run.emit(status_chunk("Going on."))
+    two()
+    run.emit(status_chunk("Nearly there."))
+    assert heard == {"one": 1, "two": 2}
 
 
 def test_what_ended_a_while_ago_is_read_from_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
