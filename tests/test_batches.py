@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
+from dbos import DBOS
+from sqlalchemy.exc import SQLAlchemyError
 
 from leaf.errors import RunError
 from leaf.runs.batches import MOST_KEPT, Batch, Follower, batches, told
@@ -168,3 +170,34 @@ def test_what_a_line_cannot_hold_comes_back_as_it_went(postgres_url: str) -> Non
     finally:
         here.close()
         there.close()
+
+
+def test_a_stream_is_written_inside_of_steps_and_again_where_that_failed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    written_now: list[Chunk] = []
+    failing = [False]
+
+    def write(_stream: str, piece: list[Chunk]) -> None:
+        if failing[0]:
+            raise SQLAlchemyError("The disk is full.")
+        written_now.extend(piece)
+
+    monkeypatch.setattr(DBOS, "write_stream", write)
+    stream = Stream()
+    stream.add(words(0, 1)[0])
+    stream.flush()
+    assert written_now == [], "outside of a step it would be a step of its own"
+    with stream.step("model-1", 1):
+        stream.flush()
+        assert text(written_now) == "0 "
+        failing[0] = True
+        for n in range(1, 4):
+            stream.add(words(n, n + 1)[0])
+            stream.flush()
+        assert text(written_now) == "0 "
+        assert [r.message for r in caplog.records] == [
+            "a stream is not written for now: SQLAlchemyError"
+        ], "it is said once, and tried some times a second"
+        failing[0] = False
+    assert text(written_now) == "0 1 2 3 "
