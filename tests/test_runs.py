@@ -26,7 +26,7 @@ from leaf.runs.engine import Engine
 from leaf.runs.run import Run
 from leaf.runs.sqlite import prepare_file
 from leaf.runs.waiting import QueueEntry, QueuePlace, Waiting
-from leaf.store import chats, leases, messages
+from leaf.store import cells, chats, leases, messages
 from leaf.store.changes import Hub
 from leaf.store.model import Scope
 from tests.messages_server import Failure, MessagesServer, Turn
@@ -213,6 +213,8 @@ def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(
         asked = resolver.ask("Add")
         failed = resolver.end(asked.id)
         assert resolver.runs.goes_on(asked.id)
+        of = (resolver.db, resolver.scope, asked.chat_id)
+        cells.add(*of, asked.id, f"{asked.id}/1", "factor = 2", ())
         again = messages.add_answer(
             resolver.db, resolver.scope, failed.parent_id, model=failed.model
         )
@@ -220,10 +222,12 @@ def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(
         answer = resolver.end(again.id)
         assert resolver.message(asked.id).status == "error"
         steps = [(step.name, step.outcome) for step in resolver.runs.steps(asked.id)]
+        (cell,) = cells.of_messages(*of, [again.id])
         took = [step.seconds for step in resolver.runs.steps(asked.id)]
         calls = server.connections
     assert failed.error.endswith("This was step 2.")
     assert all(0 <= seconds < 60 for seconds in took)
+    assert (cell.key, cell.code) == (f"{again.id}/1", "factor = 2")
     assert steps == [
         ("task", "ok"),
         ("model-1", "ok"),

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from leaf.agent import titling
 from leaf.app import Leaf
+from leaf.runs.titles import AT_ONCE, Answered, Titles
 from leaf.sessions.session import Session
 from leaf.settings import Allowance
 from leaf.store import chats
@@ -293,3 +295,34 @@ def test_a_chat_that_goes_meanwhile_is_left_alone(gone: str, tmp_path: Path) -> 
 )
 def test_only_a_title_is_taken_for_one(said: str, shown: str) -> None:
     assert titling.cleaned(said) == shown
+
+
+def test_no_more_titles_are_made_at_once_than_may_be_and_all_end_with_the_app(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def make(_titles: Titles, _answer: object, stop: threading.Event) -> None:
+        begun.release()
+        while not (stop.is_set() or go_on.is_set()):
+            time.sleep(0.01)
+        time.sleep(0.2)  # what ends a call takes a while
+
+    monkeypatch.setattr(Titles, "_make", make)
+    answered = cast(
+        Answered,
+        SimpleNamespace(endpoint=SimpleNamespace(can_write=True), history=["one"], first=True),
+    )
+    with opened(tmp_path) as leaf:
+        titles = Titles(leaf._house.store.db, leaf._house.budgets)
+        for _ in range(AT_ONCE + 2):
+            titles.answered(answered)
+        for _ in range(AT_ONCE):
+            assert begun.acquire(timeout=10)
+        assert not begun.acquire(timeout=0.3), "the others wait for one that is done"
+        threads = [one for one in threading.enumerate() if one.name == "titles"]
+        assert len(threads) == AT_ONCE
+        titles.close()
+        assert not any(one.is_alive() for one in threads)
+        titles.answered(answered)
+        assert not begun.acquire(timeout=0.3), "nothing begins after the end"
