@@ -277,6 +277,96 @@ def test_the_first_rows_are_not_all(end: str) -> None:
     assert receipt("The total revenue is 4,105.50.", fewer).kind == "derived"
 
 
+def test_rows_that_add_up_the_others_are_not_added_up_with_them() -> None:
+    sql = "SELECT region, sum(revenue) AS revenue FROM s GROUP BY ROLLUP (region)"
+    for name in (None, "Total", "Gesamt"):
+        rows = [["North", 12400.5], ["South", 15100.25], [name, 27500.75]]
+        added = query(["region", "revenue"], rows, sql=sql)
+        assert receipt("The total revenue is 27,500.75", added).kind == "exact", name
+        for text in (
+            "The total revenue is 55,001.50",
+            "The average revenue is 18,333.83",
+            "North has 22.5 % of all revenue",
+        ):
+            assert receipt(text, added).kind == "none", (name, text)
+        assert receipt("North has 45.1 % of all revenue", added).how == "North ÷ sum of revenue"
+        assert receipt("The average revenue is 13,750.38", added).how == "average of revenue"
+
+
+def test_parts_of_a_rollup_are_left_out_and_a_row_without_a_name_that_is_no_sum_is_not() -> None:
+    rows = [["North", "Lamp", 400.25], ["North", "Desk", 311.5], ["South", "Lamp", 207.0]]
+    sums = [["North", None, 711.75], ["South", None, 207.0], [None, None, 918.75]]
+    sql = "SELECT region, product, sum(n) AS n FROM s GROUP BY ROLLUP (region, product)"
+    added = query(["region", "product", "tonnes"], rows + sums, sql=sql)
+    assert receipt("The average is 306.25 tonnes", added).how == "average of tonnes"
+    unnamed = query(["region", "tonnes"], [["North", 400.25], ["South", 311.5], [None, 207.0]])
+    assert receipt("The total is 918.75 tonnes", unnamed).how == "sum of tonnes"
+
+
+BY_YEAR = query(
+    ["region", "year", "revenue"],
+    [
+        ["North", 2023, 12400.0],
+        ["North", 2024, 15100.0],
+        ["South", 2023, 11800.0],
+        ["South", 2024, 17300.0],
+        ["3DS", 2023, 9650.0],
+        ["Total", 2024, 41000.0],
+    ],
+)
+BY_COLUMN = query(
+    ["region", "revenue_2023", "revenue_2024"],
+    [["North", 12400.0, 15100.0], ["South", 11800.0, 17300.0]],
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "kind"),
+    [
+        ("North made 17,300", "17,300", "none"),
+        ("North leads with 17,300", "17,300", "none"),
+        ("| North | 17,300 |", "17,300", "none"),
+        ("North made about 9.65 thousand", "9.65 thousand", "none"),
+        ("North made 15,100 in 2023", "15,100", "none"),
+        ("In 2023 the revenue was 17,300", "17,300", "none"),
+        ("In 2024 North rose to 17,300", "17,300", "none"),
+        ("North made 15,100 in 2024", "15,100", "exact"),
+        ("In 2024 North rose from 12,400 to 15,100", "12,400", "exact"),
+        ("North made 15,100 in 2024; the year before, 12,400", "12,400", "exact"),
+        ("In 2024 North made 15,100, below the largest, 17,300", "17,300", "exact"),
+        ("After 2024's 15,100 in the North, the next one has 17,300", "17,300", "exact"),
+        ("North made 15,100 of 41,000 in 2024", "41,000", "exact"),
+        ("North (15,100) and 3DS (9,650) are small", "9,650", "exact"),
+        ("The largest made 17,300", "17,300", "exact"),
+    ],
+)
+def test_a_number_of_another_row_or_year_than_a_sentence_names_has_no_receipt(
+    text: str, number: str, kind: str
+) -> None:
+    found = {one.text: one.kind for one in match([text], [BY_YEAR])}
+    assert found[number] == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "kind"),
+    [
+        ("In 2023 South made 17,300", "17,300", "none"),
+        ("In 2024 South made 17,300", "17,300", "exact"),
+        ("In 2024 South rose from 11,800 to 17,300", "11,800", "exact"),
+    ],
+)
+def test_a_number_of_a_column_of_another_year_has_no_receipt(
+    text: str, number: str, kind: str
+) -> None:
+    assert {one.text: one.kind for one in match([text], [BY_COLUMN])}[number] == kind
+
+
+def test_a_year_that_rows_have_for_something_else_names_none_of_them() -> None:
+    rows = [["North", "2019-04-01", 12400.0], ["South", "2024-02-01", 15100.0]]
+    opened_on = query(["region", "opened", "revenue"], rows)
+    assert match(["In 2024 North made 12,400"], [opened_on])[-1].kind == "exact"
+
+
 @pytest.mark.parametrize(
     "cell", [None, True, float("nan"), float("inf"), "", "x" * 5_000, "9" * 400, "00123", 10**400]
 )

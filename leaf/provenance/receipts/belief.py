@@ -15,6 +15,7 @@ from functools import cached_property
 
 from leaf.provenance.receipts.derive import RECALLED, chance
 from leaf.provenance.receipts.direction_words import speaks_of_a_change
+from leaf.provenance.receipts.elsewhere import is_elsewhere
 from leaf.provenance.receipts.evidence import SMALL, EvidenceBook, ResultNumbers, Value
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
 from leaf.provenance.receipts.moments import before, moment
@@ -179,7 +180,9 @@ def believed(
         abs(reading.value) < SMALL and reading.high - reading.low >= 1 and figure.unit == "number"
     )
     if hit.row >= 0:
-        return _of_cell(reading, hit, small, figure.unit == "year", said, book)
+        year = figure.unit == "year"
+        of_cell = _of_cell(reading, hit, small, year, said, book)
+        return of_cell and (year or not _is_elsewhere(hit, said, book))
     common = said.words & hit.labels
     if said.words & hit.others and not common:
         return False
@@ -234,6 +237,12 @@ def _of_cell(
     )
 
 
+def _is_elsewhere(hit: Value, said: FigureClaim, book: EvidenceBook) -> bool:
+    """Whether a cell is of another row or year than the ones that a sentence names."""
+    table, years = book.table_of(hit), said.years & said.words
+    return table is not None and is_elsewhere(hit, table, said.words, years, said.sentence)
+
+
 def _is_before(hit: Value, named: frozenset[int], table: ResultNumbers, said: FigureClaim) -> bool:
     """Whether a cell comes just before one that is named, in a sentence about a change."""
     return speaks_of_a_change(said.sentence) and hit.row in {
@@ -277,6 +286,7 @@ def _recalled(
         (hit.row not in table.named(said.words) and len(table.labels) > 1)
         or not (tokens(hit.column) & said.words or said.recalls)
         or not referred(table, said, book)
+        or _is_elsewhere(hit, said, book)
     ):
         return False
     own = said.words & hit.labels

@@ -19,6 +19,7 @@ import numpy as np
 from leaf.provenance.receipts.evidence import SMALL, ResultNumbers, Value, bounds
 from leaf.provenance.receipts.figures import Figure, NumberRange
 from leaf.provenance.receipts.moments import before, columns_before
+from leaf.provenance.receipts.total_rows import total_rows, without_totals
 from leaf.provenance.receipts.words import tokens
 
 SENTENCE, LABELLED, PARAGRAPH, ANYWHERE = 0.5, 0.3, 0.1, 0.03
@@ -343,9 +344,10 @@ def _of_row(table: ResultNumbers, row: int, columns: Iterable[int]) -> Steps:
 def _shares(table: ResultNumbers, rows: Sequence[int], column: int) -> Steps:
     """Shares of a column's total, of one row and of two together."""
     numbers = table.numbers[:, column]
-    total = np.nansum(numbers)
-    filled = [i for i in rows if not np.isnan(numbers[i])]
-    if total <= 0 or (numbers[~np.isnan(numbers)] < 0).any() or len(numbers) < 2:
+    added = numbers[without_totals(table)]
+    total = np.nansum(added)
+    filled = [i for i in rows if not np.isnan(numbers[i]) and i not in total_rows(table)]
+    if total <= 0 or (added[~np.isnan(added)] < 0).any() or len(added) < 2:
         return _listed([])
     name = table.columns[column]
     found = [
@@ -367,7 +369,8 @@ def _shares(table: ResultNumbers, rows: Sequence[int], column: int) -> Steps:
 
 def _totals(table: ResultNumbers, column: int, typical: bool) -> Steps:
     numbers = table.numbers[:, column]
-    filled = np.flatnonzero(~np.isnan(numbers))
+    rows = without_totals(table)
+    filled = rows[~np.isnan(numbers[rows])]
     if len(filled) < 2:
         return _listed([])
     given, name = numbers[filled], table.columns[column]
@@ -385,14 +388,15 @@ def _totals(table: ResultNumbers, column: int, typical: bool) -> Steps:
 
 
 def _first_rows(table: ResultNumbers, column: int) -> Steps:
-    numbers = table.numbers[:, column]
+    rows = without_totals(table)
+    numbers = table.numbers[rows, column]
     name, found = table.columns[column], []
     total = float(np.nansum(numbers))
     for count in range(2, min(TOP, len(numbers) - 1) + 1):
         some = numbers[:count]
         if np.isnan(some).any():
             break
-        first = table.cell(0, column)
+        first = table.cell(int(rows[0]), column)
         found.append((float(some.sum()), False, f"sum of the first {count} of {name}", first))
         if total > 0 and not table.part and not (numbers < 0).any():
             found.append(

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from leaf.provenance.receipts.figures import NumberRange
-from leaf.provenance.receipts.words import tokens
+from leaf.provenance.receipts.words import YEAR, tokens
 from leaf.shapes.raw import ToolInput
 from leaf.shapes.results import Output
 
@@ -116,6 +116,25 @@ class ResultNumbers:
                 i for i, labels in enumerate(self.labels) if labels & said
             )
         return self._named[said]
+
+    @property
+    def telling(self) -> frozenset[str]:
+        """The words that tell its rows apart; numbers that are no years tell none."""
+
+        def made() -> frozenset[str]:
+            every = frozenset[str]().union(*self.labels)
+            return frozenset(word for word in every if not word.isdigit() or YEAR.fullmatch(word))
+
+        return self.kept("telling", made)
+
+    def with_all(self, said: frozenset[str]) -> frozenset[int]:
+        """Rows that hold all of those of these words that tell rows apart."""
+        meant = said & self.telling
+        known = self.kept("with all", lambda: dict[frozenset[str], frozenset[int]]())
+        if meant not in known:
+            rows = (i for i, labels in enumerate(self.labels) if meant and meant <= labels)
+            known[meant] = frozenset(rows)
+        return known[meant]
 
     def kept(self, name: str, make: Callable[[], T]) -> T:
         """What was made of the table once; the next figure needs it again."""

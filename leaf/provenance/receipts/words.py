@@ -6,8 +6,8 @@ import re
 from functools import lru_cache
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_CODE = re.compile(r"\b(?:[A-Z]{2}|[A-Z]{1,3}\d{1,4})\b")
-"""Short names: `EU`, `Q3`."""
+_CODE = re.compile(r"\b(?:[A-Z]{2}|[A-Z]{1,4}\d{1,12})\b")
+"""Short names and numbers of things: `EU`, `Q3`, `ASN00086071`."""
 _FUNCTION_WORDS = (
     "the and for are was were has have had not but that this these those than then with from into "
     "its it's their there they them "

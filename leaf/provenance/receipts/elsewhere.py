@@ -1,0 +1,123 @@
+"""Whether a number is of another row, column or year than the ones that a sentence names: South's
+in *North made 15,100*. Pure.
+
+A sentence may speak of a second row without its name (*the next one*, *from 12,400 to 15,100*), so
+nothing is refused where it says that it does.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from leaf.provenance.receipts.direction_words import speaks_of_a_change
+from leaf.provenance.receipts.evidence import ResultNumbers, Value, bounds
+from leaf.provenance.receipts.figures import figures
+from leaf.provenance.receipts.moments import columns_before, in_time
+from leaf.provenance.receipts.words import YEAR, tokens
+from leaf.readers.tabular.labels import label_of
+
+_ANOTHER = re.compile(
+    r"(?i)\b(?:others?|another|else(?:where)?|next|second|third|fourth|following|followed|rest|"
+    r"remaining|runner-up|"
+    r"andere[nrms]?|übrige[nrms]?|nächste[nrms]?|zweite[nrms]?|dritte[nrms]?|folgende[nrms]?|gefolgt|"
+    r"restliche[nrms]?|autres?|suivie?s?|suivante?s?|prochaine?s?|deuxième|seconde?|troisième|reste|"
+    r"restante?s?|otr[oa]s?|siguientes?|seguid[oa]s?|segund[oa]|tercer[oa]?|resto|demás)\b"
+)
+"""Words for a row that has no name in the sentence."""
+_EARLIER = re.compile(
+    r"(?i)\b(?:previous|prior|preceding|before|earlier|after|ago|last|compared|against|versus|vs|"
+    r"vorjahr\w*|vormonat\w*|vorquartal\w*|vorher\w*|zuvor|nach|letzte[nrms]?|gegenüber|vergl\w+|"
+    r"précédent\w*|avant|après|contre|dernière?|comparé\w*|rapport|"
+    r"anterior\w*|antes|tras|después|pasad[oa]|frente|respecto|comparación)\b"
+)
+_ENDS = re.compile(
+    r"(?i)\b(?:largest|biggest|highest|smallest|lowest|best|worst|leading|leaders?|top|bottom|max\w*|"
+    r"min\w*|ranges?|ranging|between|"
+    r"(?:größte|höchste|kleinste|niedrigste|beste|schlechteste|führende|stärkste|schwächste)[nrms]?|"
+    r"spitze\w*|zwischen|spanne|plus (?:grand|haut|élevé|petit|bas|faible|fort)e?s?|meilleure?s?|pire|"
+    r"entre|mayor(?:es)?|menor(?:es)?|más (?:alt|baj|grande|pequeñ)\w*|mejor|peor)\b"
+)
+
+
+def is_elsewhere(
+    hit: Value, table: ResultNumbers, said: frozenset[str], years: frozenset[str], sentence: str
+) -> bool:
+    """Whether a cell lies outside of all that a sentence names, and nothing in it leads there.
+
+    `said`: its words; `years`: those of them that are years.
+    """
+    rows, columns = _rows(hit, table, said, years, sentence), _columns(hit, table, years)
+    if not (rows or columns) or _ANOTHER.search(sentence):
+        return False
+    changes = speaks_of_a_change(sentence) or bool(_EARLIER.search(sentence))
+    if changes and (_is_earlier(hit, table, rows) or _is_column_before(hit, table, columns)):
+        return False
+    return not (
+        (changes or _ENDS.search(sentence)) and _is_told(hit, table, rows, columns, sentence)
+    )
+
+
+def _rows(
+    hit: Value, table: ResultNumbers, said: frozenset[str], years: frozenset[str], sentence: str
+) -> frozenset[int]:
+    """The rows of which it speaks, if the cell is in none of them; else those of the one year that
+    it names, if the cell is of another."""
+    named = table.with_all(said)
+    if named and hit.row not in named and not _holds_them(table, hit.row, said, sentence):
+        return named
+    if not named and hit.row in table.with_all(said - years):  # of it, the year says something else
+        return frozenset()
+    of_year = table.with_all(years) if len(years) == 1 else frozenset[int]()
+    dated = any(map(YEAR.fullmatch, table.labels[hit.row]))
+    return of_year if dated and hit.row not in of_year else frozenset()
+
+
+def _holds_them(table: ResultNumbers, row: int, said: frozenset[str], sentence: str) -> bool:
+    """Whether a row says nothing but its year that the sentence does not: the total of all, or of
+    those that it names."""
+    texts = [cell for cell in table.rows[row] if isinstance(cell, str) and cell.strip()]
+    totals = [text for text in texts if (label := label_of(text)) and label.exact]
+    # `Z` and `3DS` hold no word that could be said
+    wordless = [text for text in texts if all(word.isdigit() for word in tokens(text))]
+    if not all(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", sentence) for text in wordless):
+        return False
+    own = (table.labels[row] & table.telling).difference(*map(tokens, totals))
+    return all(word in said or word.isdigit() for word in own)
+
+
+def _columns(hit: Value, table: ResultNumbers, years: frozenset[str]) -> frozenset[int]:
+    """The columns of the one year that it names, if the cell is in a column of another."""
+    own = frozenset(YEAR.findall(hit.column))
+    if len(years) != 1 or not own or own & years:
+        return frozenset()
+    return frozenset(j for j, name in enumerate(table.columns) if years <= {*YEAR.findall(name)})
+
+
+def _is_earlier(hit: Value, table: ResultNumbers, rows: frozenset[int]) -> bool:
+    return any(in_time(table, hit.row, row) < 0 for row in rows)
+
+
+def _is_column_before(hit: Value, table: ResultNumbers, columns: frozenset[int]) -> bool:
+    past = columns_before(table)
+    return table.columns.index(hit.column) in {past.get(column) for column in columns}
+
+
+def _is_told(
+    hit: Value,
+    table: ResultNumbers,
+    rows: frozenset[int],
+    columns: frozenset[int],
+    sentence: str,
+) -> bool:
+    """Whether the sentence also tells the number of what it names: the other one is beside it."""
+    own = table.columns.index(hit.column)
+    numbers = [
+        abs(float(table.numbers[i, j])) for i in rows or (hit.row,) for j in columns or (own,)
+    ]
+    return any(low <= n <= high for low, high in _sizes(sentence) for n in numbers)
+
+
+@lru_cache(maxsize=64)
+def _sizes(sentence: str) -> tuple[tuple[float, float], ...]:
+    return tuple(bounds(reading) for figure in figures(sentence) for reading in figure.readings)
