@@ -42,6 +42,22 @@ Json = dict[str, Any]
             "3.4 billion and 12k, 5 Mio.",
             [("3.4 billion", 3.4e9), ("12k", 12_000.0), ("5 Mio.", 5e6)],
         ),
+        ("Es stieg auf 412. Der Rest blieb, bis 31. Damit", [("412", 412.0), ("31", 31.0)]),
+        (
+            "EUR5.2m, CHF 12.50 and USD1,200",
+            [("EUR5.2m", 5_200_000.0), ("CHF 12.50", 12.5), ("USD1,200", 1200.0)],
+        ),
+        (
+            "3,4 Mds €, 12 milliers, 12 mil, 2 billones, 3 Bio. und 5 Tausend",
+            [
+                ("3,4 Mds", 3.4e9),
+                ("12 milliers", 12_000.0),
+                ("12 mil", 12_000.0),
+                ("2 billones", 2e12),
+                ("3 Bio.", 3e12),
+                ("5 Tausend", 5_000.0),
+            ],
+        ),
         ("2 milliard, 3 millones", [("2 milliard", 2e9), ("3 millones", 3e6)]),
         ("-4.2 and −7 and 10–12", [("-4.2", -4.2), ("−7", -7.0), ("10", 10.0), ("12", 12.0)]),
         ("1.5x as much, 3 of 5", [("1.5", 1.5), ("3", 3.0), ("5", 5.0)]),
@@ -82,6 +98,34 @@ def test_dates_are_read_and_the_ambiguous_ones_both_ways(
     assert [figure.dates for figure in figures(text)] == dates
 
 
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("It sold 1950 units", "number"),
+        ("1950 of them came back", "number"),
+        ("Es waren 1950 Kunden", "number"),
+        ("Cela coûte 1950 euros", "number"),
+        ("Se vendieron 1950 unidades", "number"),
+        ("In 2024 units rose", "year"),
+        ("2024 orders rose", "year"),
+        ("Between 2023 and 2024 orders rose", "year"),
+        ("North's 2024 orders", "year"),
+        ("The 1950 census", "year"),
+        ("In 2024 €5m were spent", "year"),
+    ],
+)
+def test_a_number_like_a_year_that_counts_things_is_none(text: str, unit: str) -> None:
+    found = {one.text: one.unit for one in figures(text)}
+    assert found["2024" if "2024" in text else "1950"] == unit
+
+
+@pytest.mark.parametrize(
+    "text", ["12 pour cent", "12 Prozent", "12 v. H.", "12 por cien", "12 por ciento", "12 pct"]
+)
+def test_percentages_are_known_as_four_languages_write_them(text: str) -> None:
+    assert [(one.text, one.unit) for one in figures(text)] == [(text, "percent")]
+
+
 def test_figures_behind_a_date_and_a_time_are_where_they_stand() -> None:
     text = "On 2024-03-05 at 14:30 it had sold 57 lamps"
     found = [text[figure.start : figure.end] for figure in figures(text)]
@@ -101,7 +145,7 @@ def test_figures_behind_a_date_and_a_time_are_where_they_stand() -> None:
         "the 3rd time",
         "le 1er, le 2e et la 3ème",
         "el 1.º, la 2ª y el 3.er puesto",
-        "im 3. Quartal, der 2. Platz",
+        "im 3. Quartal, der 2. Platz, auf 12. Stelle und auf 2. Platz",
         "on page 12, in section 2.1, step 3 and rows 4 to 9",
         "auf Seite 3, S. 4, in Abschnitt 2.1 und Zeile 9",
         "à la page 3, l'étape 2, n° 5; en la página 4, el paso 2",
@@ -275,6 +319,36 @@ def test_the_first_rows_are_not_all(end: str) -> None:
     fewer = query(["customer", "revenue"], rows[:4], sql="SELECT customer, revenue FROM s LIMIT 10")
     assert receipt("There are 4 customers.", fewer).kind == "counted"
     assert receipt("The total revenue is 4,105.50.", fewer).kind == "derived"
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("En moyenne, une région a fait 2400,50", "average of revenue"),
+        ("La médiane est de 2450,50", "median of revenue"),
+        ("De media, cada región ingresó 2.400,50", "average of revenue"),
+        ("La mediana es de 2.450,50", "median of revenue"),
+        ("Der Mittelwert liegt bei 2.400,50", "average of revenue"),
+        ("Les deux premières régions font ensemble 7100,75", "sum of the first 2 of revenue"),
+        ("Las dos primeras suman juntas 7.100,75", "sum of the first 2 of revenue"),
+    ],
+)
+def test_averages_and_first_rows_are_known_by_the_words_of_four_languages(
+    text: str, how: str
+) -> None:
+    rows = [["North", 4100.5], ["South", 3000.25], ["East", 1900.75], ["West", 600.5]]
+    assert receipt(text, query(["region", "revenue"], rows)).how == how
+
+
+def test_a_count_like_a_year_is_looked_at() -> None:
+    sold = query(
+        ["region", "opened", "units"],
+        [["North", "1950-03-01", 1950], ["South", "1987-01-02", 2011]],
+    )
+    assert receipt("North sold 1950 units", sold).column == "units"
+    assert receipt("South sold 1950 units", sold).kind == "none"
+    assert receipt("South sold 1987 units", sold).kind == "none"
+    assert receipt("South opened in 1987", sold).kind == "exact"
 
 
 def test_rows_that_add_up_the_others_are_not_added_up_with_them() -> None:

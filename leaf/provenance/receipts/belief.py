@@ -19,7 +19,7 @@ from leaf.provenance.receipts.elsewhere import is_elsewhere
 from leaf.provenance.receipts.evidence import SMALL, EvidenceBook, ResultNumbers, Value
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
 from leaf.provenance.receipts.moments import before, moment
-from leaf.provenance.receipts.words import YEAR, tokens
+from leaf.provenance.receipts.words import YEAR, tokens, years
 
 COMMON = 1_000
 """Smaller numbers are not taken from a row of which the sentence does not speak, if it speaks of
@@ -31,7 +31,7 @@ DIGITS = 3
 """Digits that a figure has at least if it comes from a result of an earlier answer."""
 _PERCENT = re.compile(
     r"%|pct|percent|prozent|share|rate|ratio|growth|margin|change|anteil|quote|marge|wachstum|portion|proportion|taux|part|tasa|"
-    r"cuota|crec|crois",
+    r"cuota|crec|crois|pourcent|porcent|variaci|évolution|participaci|änderung",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"'((?:[^']|'')*)'")
@@ -89,7 +89,7 @@ class FigureClaim:
 
     @cached_property
     def years(self) -> frozenset[str]:
-        return frozenset(YEAR.findall(self.sentence))
+        return years(self.sentence)
 
     @cached_property
     def recalls(self) -> bool:
@@ -239,8 +239,8 @@ def _of_cell(
 
 def _is_elsewhere(hit: Value, said: FigureClaim, book: EvidenceBook) -> bool:
     """Whether a cell is of another row or year than the ones that a sentence names."""
-    table, years = book.table_of(hit), said.years & said.words
-    return table is not None and is_elsewhere(hit, table, said.words, years, said.sentence)
+    table, named = book.table_of(hit), said.years & said.words
+    return table is not None and is_elsewhere(hit, table, said.words, named, said.sentence)
 
 
 def _is_before(hit: Value, named: frozenset[int], table: ResultNumbers, said: FigureClaim) -> bool:

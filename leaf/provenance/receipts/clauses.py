@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from leaf.provenance.receipts.direction_words import directions
 from leaf.provenance.receipts.figures import Figure
-from leaf.provenance.receipts.words import YEAR
+from leaf.provenance.receipts.words import years
 
 _SPLIT = re.compile(
     r",(?=\s)|[;—]|\s[–-]\s|(?<=\w):\s|\s(?:while|whereas|but|although|though|and|während|wohingegen|aber|und|doch|et|mais|"
@@ -35,7 +35,7 @@ class Clause:
 
     @property
     def years(self) -> set[str]:
-        return set(YEAR.findall(self.sentence))
+        return set(years(self.sentence))
 
     @property
     def times(self) -> set[str]:

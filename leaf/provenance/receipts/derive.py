@@ -38,11 +38,14 @@ TOP = 10
 """A text may speak of the first two to ten rows together."""
 _TOGETHER = tokens(
     "top first leading largest biggest best highest together combined jointly ersten größten "
-    "besten zusammen"
+    "besten zusammen gemeinsam premiers premières principaux principales meilleurs meilleures ensemble "
+    "cumulés réunis primeros primeras mejores mayores juntos juntas conjunto sumados"
 )
 _TYPICAL = tokens(
     "average mean median typical typically range span spread each per durchschnitt "
-    "durchschnittlich mittel spanne"
+    "durchschnittlich durchschnittliche durchschnittlichen schnitt mittel mittelwert mittlere "
+    "mittleren typisch typischerweise spanne spannweite moyenne moyen moyennes médiane médian "
+    "typique étendue écart chaque media promedio mediana mediano medio típico rango cada"
 )
 DIFFERENCE, SUM, RATIO, SHARE, GROWTH, POINTS, POINTS_OF_RATIOS, OTHER = range(8)
 CHANGES = frozenset({DIFFERENCE, GROWTH, POINTS, POINTS_OF_RATIOS})

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from leaf.provenance.receipts.names import blanked
+from leaf.provenance.receipts.names import CURRENCIES, blanked
+from leaf.provenance.receipts.words import counts_things
 
 Unit = Literal["number", "percent", "points", "date", "year", "time"]
 """`points` are percentage points: a difference of two percentages, never a part of one."""
@@ -88,24 +89,39 @@ _SCALES = {
     "k": 1e3,
     "thousand": 1e3,
     "tsd": 1e3,
+    "tausend": 1e3,
+    "mil": 1e3,
+    "mille": 1e3,
+    "millier": 1e3,
+    "milliers": 1e3,
     "m": 1e6,
     "mn": 1e6,
     "mm": 1e6,
     "million": 1e6,
     "millions": 1e6,
     "mio": 1e6,
+    "mln": 1e6,
+    "mill": 1e6,
     "millionen": 1e6,
     "b": 1e9,
     "bn": 1e9,
     "billion": 1e9,
     "billions": 1e9,
     "mrd": 1e9,
+    "mia": 1e9,
+    "md": 1e9,
+    "mds": 1e9,
+    "milliarde": 1e9,
     "milliarden": 1e9,
     "milliard": 1e9,
     "milliards": 1e9,
     "mil millones": 1e9,
     "millones": 1e6,
     "millón": 1e6,
+    "bio": 1e12,
+    "billionen": 1e12,
+    "billón": 1e12,
+    "billones": 1e12,
     "trillion": 1e12,
     "tn": 1e12,
 }
@@ -117,9 +133,10 @@ _POINTS = (
     r")\b"
 )
 _FIGURE = re.compile(
-    rf"(?P<sign>(?<![\w)\]])[-−+])?(?:[$€£¥]\s?)?(?P<number>{_NUMBER})"
-    rf"(?:(?P<points>\s?{_POINTS})|(?P<percent>\s?(?:%|percent\b|per cent\b|Prozent\b|pour "
-    rf"cent\b|por ciento\b))"
+    rf"(?P<sign>(?<![\w)\]])[-−+])?(?:[$€£¥]\s?|(?-i:\b(?:{CURRENCIES}))[ \u00a0\u202f]?)?"
+    rf"(?P<number>{_NUMBER})"
+    rf"(?:(?P<points>\s?{_POINTS})|(?P<percent>\s?(?:%|percent\b|per cent\b|pct\b|Prozent\b|vom Hundert\b|v\.\s?H\.|"
+    rf"pour cent\b|por cien(?:to)?\b))"
     rf"|[ \u00a0\u202f]?(?P<scale>{'|'.join(sorted(_SCALES, key=len, reverse=True))})\b\.?)?",
     re.IGNORECASE,
 )
@@ -209,6 +226,7 @@ def _numbers(masked: str, text: str) -> Iterator[Figure]:
             and not (match["percent"] or match["points"] or match["scale"])
             and match["sign"] is None
             and start == match.start("number")
+            and not counts_things(text, start, end)
         ):
             year = float(number)
             yield Figure(

@@ -53,7 +53,16 @@ _ARTICLES = (
     "und|oder|bis|seit|nach|vor|unser|unsere[rmn]?"
 )
 _GERMAN = "Quartal|Halbjahr|Jahrhundert|Jahrestag|Platz|Rang|Mal|Monat|Tag|Woche|Stelle|Quantil|Perzentil|Dezil|Klasse|Liga|Runde"
+_BEGINS = (
+    "Der|Die|Das|Den|Dem|Des|Dies|Diese[rmns]?|Ein|Eine[rmn]?|Es|Er|Sie|Wir|Ihr|Man|Im|In|Am|An|Auf|Aus|Bei|Beim|Mit|Nach|Seit|Von|Vom|"
+    "Vor|Zu|Zum|Zur|Für|Über|Unter|Durch|Ohne|Gegen|Damit|Dabei|Davon|Dagegen|Danach|Daher|Dann|Darunter|Dort|Hier|So|Auch|Aber|Und|Doch|"
+    "Nur|Alle|Jede[rmns]?|Insgesamt|Zusammen|Wenn|Weil|Während|Ob|Wie|Was|Wer|Als"
+)
+"""Words with a capital that begin a German sentence: a number before them ended the last one."""
 
+CURRENCIES = (
+    "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|TRY|KRW|SGD|HKD"
+)
 _MONTHS = "Jan|Jän|Feb|Mär|Mrz|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez"
 
 PASSED_OVER = (
@@ -73,12 +82,14 @@ PASSED_OVER = (
         r"(?<![\w,.])\d{1,4}(?:\.\d{1,2}){3,}(?![\w%])|(?<![\w,.])\d{1,3}\.\d{1,2}\.\d{1,2}(?![\w.%])"
     ),
     re.compile(r"\b[^\W\d][\w]*[-–]\d[\w-]*"),
-    re.compile(r"\b[^\W\d]\w*\d\w*(?:[.-]\w+)*"),
+    re.compile(rf"\b(?!(?:{CURRENCIES})\d)[^\W\d]\w*\d\w*(?:[.-]\w+)*"),
     re.compile(r"#\d+\b|(?<=§)\s?\d+\w*"),
     re.compile(
         r"\b\d+(?:st|nd|rd|th|er|re|ère|e|ème|eme|es|èmes|de)\b|\b\d+\.?[ºª°](?!\s?[CFK]\b)|\b\d+\.(?:er|o|a)\b"
     ),
-    re.compile(rf"(?i:\b(?:{_ARTICLES}))\s\d{{1,3}}\.(?=\s(?!{_MONTHS})[A-ZÄÖÜa-zäöü])"),
+    re.compile(
+        rf"(?i:\b(?:{_ARTICLES}))\s\d{{1,3}}\.(?=\s(?!{_MONTHS}|(?:{_BEGINS})\b)[A-ZÄÖÜa-zäöü])"
+    ),
     re.compile(rf"\b\d{{1,3}}\.\s(?=(?:{_GERMAN})\w{{0,3}}\b)"),
     re.compile(rf"(?i)\b(?:{'|'.join(_WORDY)})s?\.?\s(?:n[°º]\s?)?{_RANGE}"),
     re.compile(rf"(?i)\b(?:{'|'.join(_BARE.split())})[.°º]\s?{_RANGE}"),

@@ -42,6 +42,37 @@ _NUMBER = re.compile(r"\d+")
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)+")
 YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
 """A year, wherever it stands in a text."""
+_THINGS = re.compile(
+    r"(?i)\s(?:units?|pieces?|pcs|items?|copies|boxes|tons?|tonnes?|kg|km|miles|hours|days|minutes|people|persons|customers|orders|"
+    r"stück|einheiten|exemplare|tonnen|stunden|tage|personen|kunden|bestellungen|aufträge|unités?|pièces?|exemplaires|heures|jours|"
+    r"personnes|clients|commandes|unidades|piezas|ejemplares|toneladas|horas|días|personas|clientes|pedidos|"
+    r"(?P<sure>of (?:them|which|these|those)|von (?:ihnen|denen)|d'entre|de (?:ellos|ellas)|euros?|dollars?|dólares))\b"
+    r"|\s?(?P<sign>[€£$¥])(?!\s?\d)"
+)
+_WHEN = re.compile(
+    r"(?i)(?:^|[.!?:;|(]|\b(?:in|since|during|until|before|after|the|year|fy|q[1-4]|im|seit|während|bis|vor|nach|jahr|"
+    r"jahre|der|die|das|en|depuis|avant|après|année|le|la|les|desde|hasta|antes|después|año|el|los|las)|['’]s|"
+    r"\d{4}\s*(?:,|/|[-–]|and|or|und|oder|et|ou|y|o|vs\.?))[\s*_]*$"
+)
+"""What stands before a year, and the beginning of a sentence: `2024 orders rose`."""
+
+
+def counts_things(text: str, start: int, end: int) -> bool:
+    """Whether a number that looks like a year says how many: `sold 1950 units`, `1950 of them`."""
+    things = _THINGS.match(text, end)
+    if things is None:
+        return False
+    begins = not text[:start].strip()
+    sure = bool(things["sure"] or things["sign"])
+    return (sure and begins) or not _WHEN.search(text[max(0, start - 16) : start])
+
+
+@lru_cache(maxsize=512)
+def years(text: str) -> frozenset[str]:
+    """The years of a text, without the numbers that count something."""
+    return frozenset(
+        found[0] for found in YEAR.finditer(text) if not counts_things(text, *found.span())
+    )
 
 
 @lru_cache(maxsize=8_192)
