@@ -101,6 +101,21 @@ def test_cited_answer_has_numbered_checked_parts_right_after_their_text(
     )
 
 
+def test_a_notebook_names_what_the_answer_cites(home: Path, report: bytes, tmp_path: Path) -> None:
+    answer = Turn.cite("It did well: ", ("revenue rose by 12.5 percent", QUOTE), ".")
+    with (
+        MessagesServer([READ, answer]) as server,
+        opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
+    ):
+        session = leaf.session(leaf.local_scope())
+        message = asked(session, report)
+        found = session.chats.export(message.chat_id, "notebook", tmp_path).read_bytes()
+    cells = ["".join(cell["source"]) for cell in json.loads(found)["cells"]]
+    [told] = [cell for cell in cells if cell.startswith("Cited:")]
+    assert "[1] report.pdf, page 2" in told.replace("\\", "")
+    assert QUOTE in told.replace("\\", "")
+
+
 def test_passages_go_out_as_search_results_and_citations_come_back_as_they_were(
     home: Path, report: bytes
 ) -> None:
@@ -326,6 +341,12 @@ def test_parts_of_a_written_mark() -> None:
     assert written('[f1#page 3 "a b c"; f1#page 4 "d e f"]') == [
         Citation("f1#page 3", "a b c"),
         Citation("f1#page 4", "d e f"),
+    ]
+    for quoted in ("«a b»", "« a b »", "»a b«", "‹a b›", "„a b“", "'a b'", "‘a b’"):
+        assert written(f"[f1#page 3 {quoted}]") == [Citation("f1#page 3", "a b")], quoted
+    assert written("[f1#sheet 'My Sheet'!B2 'It's so'; f2#sheet 'My Sheet']") == [
+        Citation("f1#sheet 'My Sheet'!B2", "It's so"),
+        Citation("f2#sheet 'My Sheet'", ""),
     ]
 
 

@@ -263,6 +263,18 @@ def test_a_search_counts_the_passages_that_the_answer_shows() -> None:
     )
 
 
+@pytest.mark.parametrize("place", ["page 2", "p. 2", "Page 2", "pages 2-2", "page 2 "])
+def test_a_citation_names_its_passage_however_the_place_is_written(place: str) -> None:
+    hits = [("a.pdf", "page 1"), ("b.pdf", "page 2")]
+    data = {"passages": [{"name": n, "place": p, "text": "Words."} for n, p in hits]}
+    found = {"sources": [source(n, "found", p) for n, p in hits], "coverage": [], "data": data}
+    sent = [{"source": f"{n[0]}#{p}", "title": n, "texts": ["Words."]} for n, p in hits]
+    cited = {**source("b.pdf", "cited", place), "source": f"b#{place}", "citation": 1}
+    named = {"type": "source-document", "sourceId": "s", "providerMetadata": {"leaf": cited}}
+    parts = [part("search_files", "1", {**found, "passages": sent}), say("It is so."), named]
+    assert names(parts) == ["b.pdf"]
+
+
 def test_tables_beside_and_files_that_were_not_touched_are_named_and_many_are_counted() -> None:
     beside = [{"file_id": "w.xlsx", "name": "w.xlsx · Plan", "table": "w__plan"}]
     parts = [query("1", "w.xlsx", [[40_125.5]], beside=beside), say("40,125.5")]

@@ -28,6 +28,8 @@ FOUND = {
     "a cut quote": ("One two three four five six seven", "… three four five …"),
     "script without blanks": ("今年的营业收入增长了百分之十二。", "营业收入增长"),
     "a dash for another": ("2019–2020 was good", "2019-2020 was good"),
+    "a loss": ("Net result (1,234) in 2024", "net result (1,234)"),
+    "a year in brackets": ("as said before (2020), and (12) others", "before 2020, and 12 others"),
     "bar of cells": ("North | 100 | 5 %", "North 100 5%"),
 }
 NOT_FOUND = {
@@ -36,6 +38,10 @@ NOT_FOUND = {
     "a figure cut short": ("profit rose by 100 million", "profit rose by 10"),
     "decimals left out": ("rose by 10.5", "rose by 10"),
     "a sign left out": ("a change of -5 percent", "5 percent"),
+    "a loss as accounts write it": ("Net result (1,234)", "1,234"),
+    "a loss between words": ("Net result (1,234)", "net result 1,234"),
+    "a loss put in": ("Net result 1,234", "net result (1,234)"),
+    "a loss in dollars": ("Net result ($500)", "$500"),
     "a percent sign put in": ("about 5 of them", "about 5% of them"),
     "a currency put in": ("sold for 12 each", "sold for $12 each"),
     "half a word": ("the partying crowd", "the party"),
@@ -225,6 +231,20 @@ def test_quote_of_a_sheet_stands_in_its_cells(
 @pytest.mark.parametrize("quote", ["B: 5 | C: 0.25", "North | 12", "B: 120 | C: 5"])
 def test_other_figure_in_a_cell_is_not_found(workbook: Path, quote: str) -> None:
     assert look(workbook, "excel", "sheet Data!A1:C5", quote).found is None
+
+
+@pytest.mark.parametrize("quote", ["3", "4:", "A", "B:", "4 South", "3: A:"])
+def test_numbers_and_letters_that_leaf_puts_before_rows_and_cells_are_no_words_of_a_file(
+    workbook: Path, quote: str
+) -> None:
+    assert look(workbook, "excel", "sheet Data!A1:C5", quote).found is None
+
+
+def test_number_of_a_row_is_not_quoted_from_a_csv(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("region,units\nNorth,120\nSouth,5\nEast,56\n")
+    for quote, place in (("5", "row"), ("3: South", "row"), ("3", ""), ("3 South", "")):
+        sought = look(tmp_path / "a.csv", "csv", "rows 1-3", quote)
+        assert (sought.found.place.split()[0] if sought.found else "") == place, quote
 
 
 TRANSCRIPT = "WEBVTT\n\n" + "\n".join(

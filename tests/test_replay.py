@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from leaf.errors import LeafError
+from leaf.exports import compare, standalone
 from leaf.exports.bundle import BundledChat, bundle
 from leaf.exports.compare import different_results, different_words, same_trace, same_value
 from leaf.exports.manifest import KeptResult, parse, plain_json
@@ -587,6 +588,18 @@ def test_head_of_a_result_in_no_order_is_looked_for_in_all_of_it() -> None:
     )
 
 
+@pytest.mark.parametrize("same", [compare.same, standalone.same])
+def test_numbers_that_name_something_are_the_same_to_the_last_digit(same: Any) -> None:
+    assert not same(12345678901, 12345678905)
+    assert not same(12345678901.0, 12345678905.0)
+    assert not same("01067", 1067)
+    assert not same("01067", "1067")
+    assert same(12345678901, 12345678901.0)
+    assert same(0.1 + 0.2, 0.3)
+    assert same(1234567.891, 1234567.8910000001)
+    assert same("01067", "01067")
+
+
 def test_words_of_cells_are_compared_but_for_last_digits() -> None:
     assert different_words(("mean 0.30000000000000004\nok", "3"), ("mean 0.3\nok", "3")) == ""
     assert (
@@ -596,6 +609,8 @@ def test_words_of_cells_are_compared_but_for_last_digits() -> None:
     assert different_words(("", "a"), ("", "b")) == "value: 'a' was, 'b' is"
     assert same_value("1,234.5", "1234.50000000001")
     assert not same_value("1,234.5", "1234.51")
+    assert not same_value("12345678901", "12345678905")
+    assert not same_value("01067", "1067")
     assert same_trace("2024-02", "2024-02-02", "2024-02-15")
     assert same_trace("2024", "2024-02-02", "2024-03")
     assert not same_trace("2024-02", "2024-02-02", "2024-03-02")

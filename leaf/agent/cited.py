@@ -25,8 +25,19 @@ QUOTE = 1_000
 parts."""
 LONGEST_MARK = 12_000
 """Characters after which something that begins like a written citation is taken for text."""
-_PLACE = r"(f\d{1,6})#([^\[\]\"“”„\n]{0,200}?)"
-_QUOTE = r"(?:[\s:,]*[\"“„]((?:(?![\"”“]\s*(?:\]|[;,]\s*f\d))(?!\n\s*\n)(?!\[f\d+#).)*)[\"”“])?"
+_PLACE = r"(f\d{1,6})#([^\[\]\"“”„«»‹›\n]{0,200}?)"
+
+
+def _quoted(before: str, opening: str, closing: str) -> str:
+    """Words in quotation marks of one kind; a mark within them is one of the words."""
+    end = rf"[{closing}]\s*(?:\]|[;,]\s*f\d)"
+    return rf"{before}[{opening}]((?:(?!{end})(?!\n\s*\n)(?!\[f\d+#).)*)[{closing}]"
+
+
+_DOUBLE = _quoted(r"[\s:,]*", '"“„«»‹›', '"”“»«›‹')
+_SINGLE = _quoted(r"(?<=\d)[\s:,]+", "'‘‚", "'’‘")
+"""The name of a sheet has such marks as well, but stands behind no number."""
+_QUOTE = rf"(?:{_DOUBLE}|{_SINGLE})?"
 _ITEM = re.sub(r"\((?!\?)", "(?:", _PLACE + _QUOTE)
 _MARK = re.compile(rf"\[\s*{_ITEM}(?:\s*[;,]\s*{_ITEM})*\s*\]", re.S)
 _PART = re.compile(rf"{_PLACE}{_QUOTE}\s*(?=\]|[;,]\s*f\d)", re.S)
@@ -89,7 +100,7 @@ def of_block(citation: RawBlock) -> Citation | None:
 def written(mark: str) -> list[Citation]:
     """The citations of a whole mark, its brackets included."""
     return [
-        Citation(f"{found[1]}#{found[2].strip()}", (found[3] or "").strip())
+        Citation(f"{found[1]}#{found[2].strip()}", (found[3] or found[4] or "").strip())
         for found in _PART.finditer(mark)
     ]
 

@@ -30,7 +30,7 @@ from leaf.exports.manifest import (
 )
 from leaf.exports.notebook import notebook
 from leaf.exports.readme import readme
-from leaf.provenance.citations import Text, flow
+from leaf.provenance.citations import Text, flow, footnotes
 from leaf.provenance.receipts.answer import kept_receipts
 from leaf.provenance.receipts.documents import Traced
 from leaf.shapes.part_values import data_of, is_tool, output_of, succeeded, texts_of, tool_name
@@ -229,6 +229,7 @@ def _answer(
         calls=calls,
         said=said,
         receipts=receipts,
+        cited=[f"[{number}] {note}" for number, note in footnotes(message.parts)],
     )
 
 

@@ -15,9 +15,12 @@ from leaf.shapes.results import Output
 NEAR = 1e-9
 """Sums of fractions differ in their last digits from run to run, as their parts are added in
 another order."""
+WHOLE = 1e15
+"""Below it a fraction still has digits behind the point."""
 MOST = 10_000
 """Rows of a result that are looked through where a query does not say in which order they come."""
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_NAME = re.compile(r"[-+]?0\d")
 
 
 def different_results(
@@ -76,14 +79,22 @@ def different_words(was: tuple[str, str], now: tuple[str, str]) -> str:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two cells are the same, fractions to 9 digits."""
+    """Whether two cells are the same, fractions to 9 digits and whole numbers to the last one."""
     if (
         isinstance(a, bool)
         or isinstance(b, bool)
         or not (isinstance(a, int | float) and isinstance(b, int | float))
     ):
         return bool(a == b)
-    return a == b or math.isclose(a, b, rel_tol=NEAR, abs_tol=1e-12)
+    return a == b or (
+        not (_is_whole(a) and _is_whole(b)) and math.isclose(a, b, rel_tol=NEAR, abs_tol=1e-12)
+    )
+
+
+def _is_whole(number: float) -> bool:
+    """Whether a number may be one that names something, such as 12345678901; of the largest
+    fractions nothing is left behind the point."""
+    return isinstance(number, int) or (abs(number) < WHOLE and number == int(number))
 
 
 def same_value(a: str, b: str) -> bool:
@@ -108,9 +119,19 @@ def _same_words(a: str, b: str) -> bool:
     if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
         return False
     return all(
-        same(float(x), float(y))
-        for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True)
+        _same_number(x, y) for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True)
     )
+
+
+def _same_number(a: str, b: str) -> bool:
+    """The same of two numbers in words; one that begins with a zero is a name: `01067`."""
+    return a == b or (
+        not (_NAME.match(a) or _NAME.match(b)) and same(*(_number_of(text) for text in (a, b)))
+    )
+
+
+def _number_of(text: str) -> int | float:
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
 def _in_any_order(kept: Sequence[Sequence[Any]], whole: Sequence[Sequence[Any]]) -> bool:

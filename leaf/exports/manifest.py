@@ -142,6 +142,8 @@ class KeptAnswer(ManifestModel):
     said: list[AnswerPiece] = Field(default_factory=list, max_length=10_000)
     """In the order of the page."""
     receipts: list[KeptReceipt] = Field(default_factory=list, max_length=50_000)
+    cited: list[str] = Field(default_factory=list, max_length=10_000)
+    """The citations of the answer, each with its number, as its footnotes have them."""
 
 
 class Manifest(ManifestModel):

@@ -125,6 +125,8 @@ def _of_answer(answer: KeptAnswer) -> Iterator[Json]:
             yield _text(piece.text.strip())
         elif piece.call:
             yield from _of_call(answer.id, calls[piece.call])
+    if answer.cited:
+        yield _text("\n".join(["Cited:", "", *(f"- {note}" for note in answer.cited)]))
 
 
 def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:

@@ -35,15 +35,29 @@ def plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+def number(value: Any) -> int | float | None:
+    """A cell as a number; nothing for digits that begin with a zero, which are a name: 01067."""
+    if not isinstance(value, str):
+        return value if isinstance(value, int | float) else None
+    if re.match(r"[-+]?0\d", value):
+        return None
+    try:
+        return int(value) if re.fullmatch(r"[-+]?\d+", value) else float(value)
+    except ValueError:
+        return None
+
+
 def same(kept: Any, again: Any) -> bool:
-    """Whether two cells are the same: numbers to 9 digits, times with or without the hour 0."""
+    """Whether two cells are the same: fractions to 9 digits, whole numbers to the last one, times
+    with or without the hour 0."""
     again = plain(again)
     if isinstance(kept, bool) or isinstance(again, bool) or kept is None or again is None:
         return kept is again or kept == again
-    try:
-        return math.isclose(float(kept), float(again), rel_tol=1e-9, abs_tol=1e-12)
-    except (TypeError, ValueError):
+    a, b = number(kept), number(again)
+    if a is None or b is None:
         return re.sub(r"T00:00:00$", "", str(kept)) == re.sub(r"T00:00:00$", "", str(again))
+    whole = all(isinstance(n, int) or (abs(n) < 1e15 and n == int(n)) for n in (a, b))
+    return a == b or (not whole and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12))
 
 
 def in_any_order(kept: list[list[Any]], again: list[list[Any]]) -> bool:

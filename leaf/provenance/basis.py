@@ -15,9 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from leaf.errors import LeafError
 from leaf.provenance.citations import Text, citation_of, flow
 from leaf.provenance.coverage import key_of, merge_coverage
-from leaf.readers.base import KINDS, ending
+from leaf.readers.base import KINDS, Where, ending
+from leaf.readers.locate.where import parse
 from leaf.readers.packed import ENDINGS
 from leaf.shapes.part_values import is_tool, succeeded, texts_of, tool_name
 from leaf.shapes.parts import CoverageData, Part, ReceiptKept
@@ -171,10 +173,7 @@ def _narrowed(
         or any(source.get("action") != "found" for source in sources)
     ):
         return step
-    cited = {str(found["source"]) for part in parts if (found := citation_of(part))}
-    cited |= {
-        f"{found['handle']}#{found['place']}" for part in parts if (found := citation_of(part))
-    }
+    cited = _cited(parts)
     places = {
         str(r.get("place"))
         for r in receipts
@@ -184,7 +183,7 @@ def _narrowed(
     shown = [
         source
         for source, passage in zip(sources, passages, strict=True)
-        if f"{source['handle']}#{source['place']}" in cited
+        if _passage(source["handle"], source["place"]) in cited
         or f"{source['name']} {source['place']}" in places
         or not said.isdisjoint(_runs(passage["text"]))
     ]
@@ -258,17 +257,40 @@ def _is_shown(
 
 def _is_cited(step: _Step, parts: Sequence[Part]) -> bool:
     """Whether a citation names one of its passages; else, for what has none, its file."""
-    cited = [found for part in parts if (found := citation_of(part))]
-    passages = {passage["source"] for passage in step.output.get("passages") or ()}
+    passages = {_passage(*_parted(sent["source"])) for sent in step.output.get("passages") or ()}
     if passages:
-        return any(
-            found["source"] in passages or f"{found['handle']}#{found['place']}" in passages
-            for found in cited
+        return not passages.isdisjoint(_cited(parts))
+    files = {found["file_id"] for part in parts if (found := citation_of(part))}
+    return not files.isdisjoint(source["file_id"] for source in step.output.get("sources") or ())
+
+
+_Passage = tuple[str, Where | str]
+
+
+def _cited(parts: Sequence[Part]) -> set[_Passage]:
+    """The passages that citations name, and those at which their words were found."""
+    cited = [found for part in parts if (found := citation_of(part))]
+    return {
+        passage
+        for found in cited
+        for passage in (
+            _passage(*_parted(found["source"])),
+            _passage(found["handle"], found["place"]),
         )
-    return bool(
-        {found["file_id"] for found in cited}
-        & {source["file_id"] for source in step.output.get("sources") or ()}
-    )
+    }
+
+
+def _parted(source: str) -> tuple[str, str]:
+    handle, _, place = source.partition("#")
+    return handle, place
+
+
+def _passage(handle: str, place: str) -> _Passage:
+    """A passage, the same however its place is written: `p. 3` and `page 3`, `B2` and `b2`."""
+    try:
+        return handle.strip(), parse(place.casefold())
+    except LeafError:
+        return handle.strip(), place.strip().casefold()
 
 
 def _is_quoted(step: _Step, texts: str) -> bool:

@@ -41,6 +41,8 @@ MOST = 40_000_000
 """Characters of a file in which a quote is looked for."""
 _CELL = re.compile(r"(?:^| \| )([A-Z]{1,3}): ")
 _COLUMNS = re.compile(r"\[columns: [^\n]*\]\n")
+_ROW = re.compile(r"(?:^|\s)\d+:(?:\s|$)")
+"""The number of a row, as a reading has it: a quote that says it was copied from there."""
 
 
 @dataclass(frozen=True)
@@ -236,6 +238,8 @@ class _Stretch:
     """Where it begins in the passage's text; -1 for what was put before it."""
     column: int = 0
     """Of a cell, from 1."""
+    put: bool = False
+    """Whether it is a number or a letter that was put before a row or a cell."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +249,8 @@ class _TextReading:
 
     text: Words
     stretches: tuple[_Stretch, ...]
+    numbered: bool = False
+    """Whether each row has its number before it, which no file says."""
 
 
 def _readings(passages: Sequence[Passage]) -> list[_TextReading]:
@@ -255,7 +261,7 @@ def _readings(passages: Sequence[Passage]) -> list[_TextReading]:
         [(f"{p.number}: ", i, -1, 0), *row]
         for i, (p, row) in enumerate(zip(passages, rows, strict=True))
     ]
-    readings = [_joined(numbered), _joined(rows)]
+    readings = [replace(_joined(numbered), numbered=True), _joined(rows)]
     if any(cell[3] for row in rows for cell in row):
         readings.append(_joined([[cell for cell in row if not _is_label(cell)] for row in rows]))
     return readings
@@ -294,7 +300,9 @@ def _joined(rows: Sequence[Sequence[_Piece]]) -> _TextReading:
     for row in rows:
         for text, passage, offset, column in row:
             parts.append(text)
-            stretches.append(_Stretch(at, at + len(text), passage, offset, abs(column)))
+            stretches.append(
+                _Stretch(at, at + len(text), passage, offset, abs(column), offset < 0 or column < 0)
+            )
             at += len(text)
         parts.append("\n")
         at += 1
@@ -310,11 +318,24 @@ def _matches(
     for words_of_file in (quote, bare) if bare != quote else (quote,):
         for reading in readings if readings is not None else _readings(passages):
             some = False
+            if reading.numbered and not _ROW.search(words_of_file):
+                continue
             for spans in find_all(reading.text, words_of_file):
+                if not _is_of_file(reading, spans):
+                    continue
                 some = True
                 yield _located(passages, reading, spans)
             if some:
                 return
+
+
+def _is_of_file(reading: _TextReading, spans: Sequence[Span]) -> bool:
+    """Whether a match holds more than what was put before a row or a cell."""
+    return any(
+        not stretch.put and stretch.begin < end and begin < stretch.end
+        for begin, end in spans
+        for stretch in reading.stretches
+    )
 
 
 def unmarked(text: str) -> str:

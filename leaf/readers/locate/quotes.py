@@ -4,7 +4,7 @@ What is compared are the words: letters without regard to case, accents, ligatur
 hyphens, quotation marks and Markdown between them, so that a word divided at a line's end is the
 same word. Figures are compared exactly: their signs, decimal marks, percent and currency signs
 count, and a match begins and ends at whole figures and words, so that 10 is never found in 100,
-10.5 or -10. Nothing is ever guessed: one other word, and the quote is not found.
+10.5 or -10, nor 1,234 in (1,234). Nothing is ever guessed: one other word, and the quote is not found.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _WORD = re.compile(
     rf"[{UNSPACED}]|[^\W_{UNSPACED}]+"
     rf"|(?<=\d)[.,:/'’{_DASHES}](?=\d)"  # within a figure
     r"|(?<![^\W_])[\-\u2012\u2013\u2212](?=[\d$€£¥])"  # its sign
+    r"|\((?=[$€£¥]\s?\d[\d.,]*\)|\d+(?:[.,]\d+)+\))"  # that of accounts: (1,234)
     r"|[<>=+±≤≥≠](?=\s?[\d$€£¥.\-\u2212])"
     r"|[%‰$€£¥₹]"
 )
@@ -138,5 +139,9 @@ def _occurrences(text: Words, part: Words, word: int) -> Iterator[Span]:
 
 def _in_figure(joined: str, at: int, end: int) -> bool:
     """Whether the match is a part of a longer figure: of -10, 10.5 or 2024-05-01."""
-    before = at > 0 and joined[at - 1] in _WITHIN and (joined[at].isdigit() or joined[at] in "$€£¥")
+    before = (
+        at > 0
+        and (joined[at - 1] in _WITHIN or joined[at - 1] == "(")
+        and (joined[at].isdigit() or joined[at] in "$€£¥")
+    )
     return before or (end < len(joined) and joined[end] in _WITHIN and joined[end - 1].isdigit())
