@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from leaf.documents.export import leaving
 from leaf.documents.markdown import allowed
 from leaf.exports.html import words
-from leaf.exports.manifest import Manifest
+from leaf.exports.manifest import VERSION, Manifest
 from leaf.exports.notebook import _text
 from leaf.exports.readme import readme
 from leaf.shapes.harmless import JOINER, harmless_markdown, inert, leads_out
@@ -102,7 +102,7 @@ def test_a_cell_is_no_formula_and_numbers_stay_numbers(
 
 
 def test_names_of_files_and_titles_do_not_act_in_a_bundle_or_a_notebook() -> None:
-    manifest = Manifest(format="leaf-chat", version=1, title=PICTURE)
+    manifest = Manifest(format="leaf-chat", version=VERSION, title=PICTURE)
     for text in (readme(manifest), _text(PICTURE)["source"]):
         assert "<img" not in MarkdownIt("commonmark", {"html": True}).render(text)
         assert JOINER in text

@@ -21,7 +21,7 @@ from leaf.errors import LeafError
 from leaf.exports import compare, standalone
 from leaf.exports.bundle import BundledChat, bundle
 from leaf.exports.compare import different_results, different_words, same_trace, same_value
-from leaf.exports.manifest import KeptResult, parse, plain_json
+from leaf.exports.manifest import VERSION, KeptResult, parse, plain_json
 from leaf.exports.reading import read
 from leaf.provenance.receipts.answer import kept_receipts
 from leaf.replay import check_code, replay
@@ -281,6 +281,14 @@ def test_values_that_were_tampered_with_do_not_agree(exported: Exported, tmp_pat
     assert "was 50,906.5, is 50905.5" in wrong[1]
 
 
+def test_a_bundle_of_the_version_before_is_read(exported: Exported) -> None:
+    manifest = json.loads(entries(exported.zip)["manifest.json"])
+    manifest["version"] = 1
+    for answer in manifest["answers"]:
+        del answer["cited"]
+    assert parse(manifest).answers[0].cited == []
+
+
 def change(path: str, value: Any) -> Callable[[Json], None]:
     """Set `answers.0.id` of a manifest."""
 
@@ -298,7 +306,7 @@ def change(path: str, value: Any) -> Callable[[Json], None]:
     ("act", "error"),
     [
         (change("format", "zip"), "not a bundle of a Leaf chat"),
-        (change("version", 2), "newer Leaf"),
+        (change("version", VERSION + 1), "newer Leaf"),
         (change("extra", 1), "wrong at 'extra'"),
         (change("files.0.handle", "../f1"), "wrong at 'files.0.handle'"),
         (change("files.0.slug", 'x"; DROP'), "wrong at 'files.0.slug'"),

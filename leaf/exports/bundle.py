@@ -18,6 +18,7 @@ from leaf.exports.manifest import (
     CELLS,
     ROWS,
     TEXT,
+    VERSION,
     AnswerPiece,
     KeptAnswer,
     KeptCall,
@@ -143,7 +144,7 @@ def manifest_of(told: BundledChat) -> Manifest:
     counts = dict.fromkeys(FOLDERS, 0)
     return Manifest(
         format="leaf-chat",
-        version=1,
+        version=VERSION,
         leaf=told.leaf,
         title=told.title[:1_000],
         exported=told.exported.isoformat(timespec="seconds"),

@@ -18,7 +18,7 @@ from leaf.provenance.receipts.evidence import Kind
 
 Json = dict[str, Any]
 
-VERSION = 1
+VERSION = 2
 """Raised when a reader of the version before could not make sense of it."""
 ROWS = 200
 """Rows of each result that a bundle holds."""
@@ -150,7 +150,8 @@ class Manifest(ManifestModel):
     """A whole bundle."""
 
     format: Literal["leaf-chat"]
-    version: Literal[1]
+    version: Literal[1, 2]
+    """1: without what answers cite."""
     leaf: str = Field(default="", max_length=40)
     title: str = Field(default="", max_length=1_000)
     exported: str = Field(default="", max_length=60)
