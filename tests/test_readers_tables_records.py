@@ -247,6 +247,35 @@ def test_records_with_too_many_different_members_are_refused_in_a_sentence(tmp_p
         JsonReader().tables(path, tmp_path)
 
 
+@pytest.mark.parametrize("padding", [0, 33_000_000])
+def test_a_name_with_a_dot_and_a_member_inside_of_an_object_are_two_columns(
+    tmp_path: Path, padding: int
+) -> None:
+    path = tmp_path / "a.jsonl"
+    records = [{"a.b": 1, "a": {"b": 2}}, {"a": {"b": 4}}, {"a.b": 5, "pad": " " * padding}]
+    path.write_text("\n".join(map(json.dumps, records)))
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert [name for name, _ in info.columns] == ["a.b", "a.b_2", "pad"]
+    assert [row[:2] for row in rows] == [(1, 2), (None, 4), (5, None)]
+    assert "names-repeated" in [note.kind for note in info.notes]
+
+
+def test_what_records_are_called_by_takes_no_members_name(tmp_path: Path) -> None:
+    members = {f"k{n}": {"key": n, "_key": f"x{n}"} for n in range(3)}
+    ((info, rows),) = load_json(tmp_path, members)
+    assert [name for name, _ in info.columns] == ["__key", "key", "_key"]
+    assert rows[1] == ("k1", 1, "x1")
+
+
+def test_a_member_that_is_called_like_the_way_to_a_table_is_named_as_not_loaded(
+    tmp_path: Path,
+) -> None:
+    records = [{"n": n} for n in range(3)]
+    ((info, _),) = load_json(tmp_path, {"a.b": records, "a": 5})
+    (note,) = [note for note in info.notes if note.kind == "members-left"]
+    assert "not loaded: a." in note.text
+
+
 @pytest.mark.parametrize("count", [2, 40])
 def test_records_under_their_keys_are_a_table_that_begins_with_the_key(
     tmp_path: Path, count: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from leaf.readers.tabular.cells import places, unique_names
 from leaf.readers.tabular.column import Column
 from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable, write
 from leaf.readers.tabular.integrity import examine_records
-from leaf.readers.tabular.json_records import Record, dump, flatten, tables_in
+from leaf.readers.tabular.json_records import Flat, dump, flatten, named, tables_in
 from leaf.readers.tabular.sql import connect, literal
 from leaf.readers.tabular.values import describe, write_values
 
@@ -47,7 +48,7 @@ class JsonReader:
         tokens = int(path.stat().st_size / _CHARACTERS)
         if _is_lines(path):
             lines = _Lines(path)
-            keys: dict[str, None] = {}
+            keys: dict[tuple[str, ...], None] = {}
             rows = 0
             for record in lines:
                 rows += 1
@@ -341,28 +342,28 @@ class _Lines:
         return (Note("rows-skipped", text, count, places(self.skipped, "lines")),)
 
 
-def _flat_rows(records: list[Any]) -> tuple[list[str], list[Record]]:
-    """Names and flat records; a list of lists takes its first list as names if only that one is all
-    text."""
+def _flat_rows(records: list[Any]) -> tuple[list[tuple[str, ...]], list[Flat]]:
+    """The ways to their values, and flat records; a list of lists takes its first list as names if
+    only that one is all text."""
     if records and isinstance(records[0], list):
         first = records[0]
-        named = all(isinstance(c, str) for c in first) and any(
+        called = all(isinstance(c, str) for c in first) and any(
             not isinstance(c, str) for row in records[1:] for c in row
         )
         keys = (
-            [str(c) for c in first] if named else [f"column_{n}" for n in range(1, len(first) + 1)]
+            [str(c) for c in first] if called else [f"column_{n}" for n in range(1, len(first) + 1)]
         )
-        names = list(unique_names(keys)[0])
+        ways: list[tuple[str, ...]] = [(name,) for name in unique_names(keys)[0]]
         rows = [
             {
                 k: dump(c) if isinstance(c, dict | list) else c
-                for k, c in zip(names, row, strict=True)
+                for k, c in zip(ways, row, strict=True)
             }
-            for row in records[named:]
+            for row in records[called:]
         ]
-        return names, rows
+        return ways, rows
     flat = [flatten(r) for r in records]
-    found: dict[str, None] = {}
+    found: dict[tuple[str, ...], None] = {}
     for row in flat:
         found.update(dict.fromkeys(row))
         _check_width(len(found))
@@ -383,12 +384,12 @@ def _write(connection: Any, records: list[Any], target: Path) -> WrittenTable:
         raise UnreadableFileError(
             "The records of this JSON file have no members.", "Read it as text instead."
         )
-    names, _, _ = unique_names(keys)
+    names, notes = named(keys)
     values = [[row.get(key) for row in rows] for key in keys]
     written = write_values(connection, names, values, target)
     if written.rows != len(rows):
         raise UnreadableFileError(f"{len(rows):,} records were read but {written.rows:,} written.")
-    return written
+    return replace(written, notes=notes + written.notes)
 
 
 def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
@@ -396,14 +397,14 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds: dict[str, set[type]] = {}
+    kinds: dict[tuple[str, ...], set[type]] = {}
     for record in lines:
         for key, member in flatten(record).items():
             kinds.setdefault(key, set()).add(
                 type(member) if not isinstance(member, int) or abs(member) < 2**53 else str
             )
         _check_width(len(kinds))
-    names, _, _ = unique_names(kinds)
+    names, notes = named(kinds)
     columns, fields, convert = [], [], []
     for n, (name, found) in enumerate(zip(names, kinds.values(), strict=True)):
         kind, arrow, change = _native(found - {type(None)})
@@ -442,7 +443,8 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
         f"{len(mixed)} columns mix values of several kinds; kept as text: {', '.join(mixed[:6])}.",
         len(mixed),
     )
-    return WrittenTable(written.rows, written.columns, written.notes + ((note,) if mixed else ()))
+    notes += written.notes + ((note,) if mixed else ())
+    return replace(written, notes=notes)
 
 
 def _native(kinds: set[type]) -> tuple[str, Any, Callable[[Any], Any]]:
@@ -457,8 +459,8 @@ def _native(kinds: set[type]) -> tuple[str, Any, Callable[[Any], Any]]:
     return "text", pa.string(), describe
 
 
-def _chunks(rows: Iterator[Record]) -> Iterator[list[Record]]:
-    chunk: list[Record] = []
+def _chunks(rows: Iterator[Flat]) -> Iterator[list[Flat]]:
+    chunk: list[Flat] = []
     for row in rows:
         chunk.append(row)
         if len(chunk) >= _CHUNK:

@@ -6,13 +6,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leaf.readers.base import Note
+from leaf.readers.tabular.cells import unique_names
 
 Record = dict[str, Any]
+Flat = dict[tuple[str, ...], Any]
+"""A record's values by their way through its objects: `a.b` may be the name of a member, or `b`
+inside of `a`, and both may be there."""
 
 _DEPTH = 3
 _SAMPLE = 1_000
@@ -46,10 +50,10 @@ def tables_in(value: Any) -> list[RecordTable]:
     whole = _named_rows(value) or _columnar(value) or _keyed(value, 2)
     if whole:
         return [RecordTable("", whole)]
-    found = list(_search(value, "", 0))
+    by_member = {key: list(_search({key: member}, "", 0)) for key, member in value.items()}
+    found = [table for tables in by_member.values() for table in tables]
     if found:
-        used = {t.path.split(".")[0] for t in found}
-        others = [k for k in value if k not in used]
+        others = [key for key, tables in by_member.items() if not tables]
         if others:
             text = (
                 f"{len(others)} members beside the tables were not loaded: {', '.join(others[:8])}."
@@ -153,7 +157,11 @@ def _keyed(value: Record, least: int) -> list[Record]:
 
 
 def _key_name(members: Sequence[Record]) -> str:
-    return "_key" if any("key" in m for m in members) else "key"
+    """A name for what records are called by, which none of their members has."""
+    name = "key"
+    while any(name in member for member in members):
+        name = f"_{name}"
+    return name
 
 
 def _is_by_column(value: Record) -> bool:
@@ -225,17 +233,25 @@ def dump(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
 
 
-def flatten(record: Any, prefix: str = "", depth: int = 0) -> Record:
-    """One level of members: objects as `a.b`, lists as JSON text."""
+def flatten(record: Any, way: tuple[str, ...] = ()) -> Flat:
+    """One level of members: objects by the way to their values, lists as JSON text."""
     if not isinstance(record, dict):
-        return {"value": dump(record) if isinstance(record, list) else record}
-    flat: Record = {}
+        return {("value",): dump(record) if isinstance(record, list) else record}
+    flat: Flat = {}
     for key, member in record.items():
-        name = prefix + key
-        if isinstance(member, dict) and member and depth < 8:
-            flat.update(flatten(member, name + ".", depth + 1))
+        if isinstance(member, dict) and member and len(way) < 8:
+            flat.update(flatten(member, (*way, key)))
         elif isinstance(member, dict | list):
-            flat[name] = dump(member)
+            flat[*way, key] = dump(member)
         else:
-            flat[name] = member
+            flat[*way, key] = member
     return flat
+
+
+def named(ways: Iterable[tuple[str, ...]]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """Names of columns, `a.b` for `b` inside of `a`, and what is said where two would be one."""
+    names, _, repeated = unique_names(".".join(way) for way in ways)
+    if not repeated:
+        return names, ()
+    text = f"{repeated} column names are repeated; a number was added to each."
+    return names, (Note("names-repeated", text, repeated),)
