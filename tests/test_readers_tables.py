@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextvars import copy_context
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import TableInfo, Where
-from leaf.readers.progress import tell_to
 from leaf.readers.tabular.delimited import DelimitedReader
 from leaf.readers.tabular.dialect import sniff
 
@@ -482,38 +480,3 @@ def test_real_file_loads_as_it_is(real_data: Path, tmp_path: Path, name: str) ->
     assert info.columns[1] == second
     assert stored[0][:3] == first
     assert DelimitedReader().outline(real_data / name).rows == rows
-
-
-@pytest.mark.parametrize("quotes", [False, True], ids=["clean", "with quotes"])
-def test_a_long_file_leaves_repeated_headers_out_and_says_how_far_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quotes: bool
-) -> None:
-    monkeypatch.setattr("leaf.readers.tabular.delimited.FAST_BYTES", 1_000)
-    monkeypatch.setattr("leaf.readers.tabular.delimited.GRID_BYTES", 1_000)
-    monkeypatch.setattr("leaf.readers.tabular.delimited_source.CHUNK_ROWS", 1_000)
-    monkeypatch.setattr("leaf.readers.progress.EVERY", -1.0)
-    header = "order id,client,amount\n"
-    lines = [
-        f'{n},"Client {n % 7}, ""Inc.""",{n / 4}\n' if quotes else f"{n},Client {n % 7},{n / 4}\n"
-        for n in range(40_000)
-    ]
-    text = header + "".join(lines[:30_000]) + header + "".join(lines[30_000:])
-    path = tmp_path / "orders.csv"
-    path.write_text(text)
-    told: list[tuple[int, int]] = []
-
-    def convert() -> list[TableInfo]:
-        tell_to(lambda done, total: told.append((done, total)))
-        return DelimitedReader().tables(path, tmp_path / "out")
-
-    (info,) = copy_context().run(convert)
-    assert [kind for _, kind in info.columns] == ["BIGINT", "VARCHAR", "DOUBLE"]
-    assert (info.rows, info.marked) == (40_000, True)
-    assert {n.kind: n.place for n in info.notes}["header-repeated"] == "row 30002"
-    rows = duckdb.sql(
-        f"SELECT _row FROM '{tmp_path / 'out' / info.parquet}' WHERE \"order id\" IN (29999, 30000)"
-    ).fetchall()
-    assert rows == [(30_001,), (30_003,)]
-    parts = [done / total for done, total in told]
-    assert any(0 < part < 0.5 for part in parts)
-    assert max(parts) == 1

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from leaf.readers.base import Note, TableInfo
 from leaf.readers.tabular.cells import is_empty, is_rule, places, unique_names
-from leaf.readers.tabular.footers import cut_remarks
+from leaf.readers.tabular.footers import cut_remarks, footer_notes, remark_doubts
 from leaf.readers.tabular.grid import (
     Grid,
     GridContent,
@@ -46,6 +46,17 @@ def with_doubts(info: TableInfo, block: TableBlock) -> TableInfo:
         info,
         doubtful=tuple((kind, rows[:1_000]) for kind, rows in kinds),
         doubtful_counts=tuple((kind, len(rows)) for kind, rows in kinds),
+    )
+
+
+def with_remarks(info: TableInfo, rows: Sequence[int]) -> TableInfo:
+    """A table with rows at its end, by their numbers, that are kept though they may be remarks."""
+    if not rows:
+        return info
+    return replace(
+        info,
+        doubtful=(*info.doubtful, ("note", tuple(rows))),
+        doubtful_counts=(*info.doubtful_counts, ("note", len(rows))),
     )
 
 
@@ -159,7 +170,7 @@ def _analyse(
     if titles := [numbers[i] for i in (*region.titles, *above)]:
         notes.append(_preamble_note(titles))
         notes += _title_doubts(view, titles, above, columns, numbers)
-    notes += _footer_notes([numbers[i] for i in (*tail.remarks, *region.footers)])
+    notes += footer_notes([numbers[i] for i in (*tail.remarks, *region.footers)])
     if lender and not header and body:
         text = (
             f"No header row was found: the columns have the names of the table above, of row "
@@ -176,7 +187,7 @@ def _analyse(
     lines = [i for i in _headings(view, region, body) if i not in headings]
     notes += _heading_doubts([numbers[i] for i in lines])
     doubtful = tuple(i for i in tail.doubtful if i in body[-100:])
-    notes += _remark_doubts([numbers[i] for i in doubtful])
+    notes += remark_doubts([numbers[i] for i in doubtful])
     edge = [*header, *body] or rows
     extent = edge[0], edge[-1], columns[0], columns[-1]
     return TableBlock(
@@ -189,6 +200,7 @@ def _analyse(
         tuple(lines),
         tuple(headings),
         doubtful,
+        counting,
     )
 
 
@@ -199,14 +211,6 @@ def _preamble_note(titles: Sequence[int]) -> Note:
         f"not part of the table."
     )
     return Note("preamble", text, len(titles), places(titles))
-
-
-def _footer_notes(footers: Sequence[int]) -> list[Note]:
-    """Of rows by their numbers."""
-    if not footers:
-        return []
-    text = f"{_rows(len(footers))} below the table {_are(len(footers))} notes and not part of it."
-    return [Note("footer", text, len(footers), places(footers))]
 
 
 def _numbers_notes(rows: Sequence[int]) -> list[Note]:
@@ -235,14 +239,6 @@ def _heading_doubts(rows: Sequence[int]) -> list[Note]:
         f"{_rows(len(rows))} between parts of the table may be headings or remarks; kept as data."
     )
     return [Note("titles-doubtful", text, len(rows), places(rows))]
-
-
-def _remark_doubts(rows: Sequence[int]) -> list[Note]:
-    """Of rows by their numbers."""
-    if not rows:
-        return []
-    text = f"{_rows(len(rows))} at the end of the table may be remarks; kept as data."
-    return [Note("notes-doubtful", text, len(rows), places(rows))]
 
 
 def _numbering_row(

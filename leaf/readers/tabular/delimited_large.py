@@ -13,6 +13,7 @@ from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, TableInfo
 from leaf.readers.encoding import open_text
 from leaf.readers.progress import watched
+from leaf.readers.tabular.blocks import with_remarks
 from leaf.readers.tabular.cells import is_empty, places, unique_names
 from leaf.readers.tabular.column import Column
 from leaf.readers.tabular.columns import WrittenTable, write
@@ -36,6 +37,9 @@ from leaf.readers.tabular.text_sink import TextSink
 
 if TYPE_CHECKING:
     import duckdb
+
+_OF_ALL_ROWS = frozenset({"footer", "header-repeated", "notes-doubtful", "rows-empty"})
+"""Kinds of notes that the head of a file cannot give for all of it."""
 
 
 def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
@@ -61,7 +65,7 @@ def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
     with connect(out) as connection:
         try:
             with watched(connection, source.path.stat().st_size):
-                written = _in_one_pass(connection, relation, block, samples, target)
+                written = _in_one_pass(connection, relation, block, samples, header, target)
             written = written or _in_two_passes(
                 connection, relation, source, block, header, out, target
             )
@@ -116,14 +120,25 @@ def _clean_layout(source: DelimitedSource) -> tuple[TableBlock, list[list[str]],
         if probe.repaired or any(len(row) != width for row in more):
             return None
         rows += more
-    return block, [list(column) for column in zip(*rows, strict=True)], _header_cells(block, grid)
+    header, _ = _header_cells(block, grid)
+    return block, [list(column) for column in zip(*rows, strict=True)], header
 
 
-def _header_cells(block: TableBlock, grid: Sequence[Sequence[str]]) -> list[str]:
+def _header_cells(block: TableBlock, grid: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
     """The cells of a header of one row with two names or more, by which it is known again further
-    down; else none."""
-    cells = list(grid[block.top]) if block.header_rows == 1 else []
-    return cells if sum(not is_empty(cell) for cell in cells) > 1 else []
+    down, and those of the row that numbers its columns; else none."""
+    counting = block.counting - block.top
+    if block.header_rows != 1 + (counting == 1):
+        return [], []
+    cells = list(grid[block.top])
+    if sum(not is_empty(cell) for cell in cells) < 2:
+        return [], []
+    return cells, list(grid[block.counting]) if counting == 1 else []
+
+
+def _of_the_head(block: TableBlock) -> tuple[Note, ...]:
+    """What is said of a block, but for what is told of all its rows once they are read."""
+    return tuple(note for note in block.notes if note.kind not in _OF_ALL_ROWS)
 
 
 def _has_controls(path: Path) -> bool:
@@ -163,9 +178,11 @@ def _in_one_pass(
     relation: str,
     block: TableBlock,
     samples: list[list[str]],
+    header: Sequence[str],
     target: Path,
 ) -> WrittenTable | None:
-    """Convert with the types that the samples show; None at the first value of another kind."""
+    """Convert with the types that the samples show; None at the first value of another kind, and
+    where the header comes again among columns of text alone."""
     import duckdb
 
     plans = guarded_plans(samples)
@@ -180,7 +197,27 @@ def _in_one_pass(
         if "unexpected value" in str(e):
             return None
         raise
+    if all(plan is TEXT for plan in plans) and _comes_again(
+        connection, f"read_parquet({literal(str(target))})", block.names, header
+    ):
+        return None
     return WrittenTable(rows, _types(block, plans), ())
+
+
+def _comes_again(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: Sequence[str],
+    header: Sequence[str],
+) -> bool:
+    """Whether a row holds the names of its columns."""
+    same = " AND ".join(
+        f"{identifier(column)} = {literal(name)}"
+        for column, name in zip(columns, header, strict=False)
+        if name
+    )
+    found = f"SELECT 1 FROM {relation} WHERE {same} LIMIT 1"
+    return bool(same) and connection.execute(found).fetchone() is not None
 
 
 def _types(block: TableBlock, plans: Iterable[ParsePlan]) -> tuple[tuple[str, str], ...]:
@@ -205,8 +242,7 @@ def _in_two_passes(
         columns = [Column(f"c{n}", name) for n, name in enumerate(block.names)]
         first = block.body[0]
         stored = f"read_parquet({literal(str(text))})"
-        again = " AND ".join(f"c{n} = {literal(name)}" for n, name in enumerate(header) if name)
-        if again and connection.execute(f"SELECT 1 FROM {stored} WHERE {again} LIMIT 1").fetchone():
+        if _comes_again(connection, stored, [column.source for column in columns], header):
             return None
         return write(
             connection,
@@ -252,7 +288,10 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
     block = max(found.blocks, key=lambda b: len(b.body))
     start = block.body[0] if block.body else block.bottom + 1
     width = max(len(block.names), source.dialect.width)
-    sink = TextSink(out / "text.tmp", width, start, _header_cells(block, head))
+    repeated = _header_cells(block, head)
+    between = range(block.top + block.header_rows, start)
+    again = [n + 1 for n in between if head[n] and head[n] in repeated]
+    sink = TextSink(out / "text.tmp", width, start, *repeated, again)
     sink.add_all(chain(head[start:], rows))
     sink.close()
     size = source.path.stat().st_size
@@ -271,10 +310,11 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
                     row_number=sink.number_of,
                 )
             check_rows(written, sink.rows, source)
-            notes = source.notes + repair_notes(records) + block.notes + _passed_over(block, head)
-            notes += sink.notes() + written.notes
+            notes = source.notes + repair_notes(records) + _of_the_head(block)
+            notes += _passed_over(block, head) + sink.notes() + written.notes
             lines = f"lines {block.top + 1}-{start + sink.seen}"
             info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)
+            info = with_remarks(info, sink.doubtful)
             return _examined(connection, out, info, block, start, sink.gaps)
     finally:
         sink.path.unlink(missing_ok=True)

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from leaf.readers.tabular.cells import FOOTER, is_empty, kind_of
+from leaf.readers.base import Note
+from leaf.readers.tabular.cells import FOOTER, is_empty, kind_of, places
 from leaf.readers.tabular.grid import SAMPLE, GridView, first_text
+from leaf.readers.tabular.table_file import counted
 
 _LONG = 60
 """Characters beyond which a text is rather a sentence than a name."""
@@ -79,6 +81,45 @@ def cut_remarks(view: GridView, rows: list[int], columns: Sequence[int]) -> Tail
         tuple(rows[at] for at in sure),
         tuple(rows[at] for at in doubtful),
     )
+
+
+def remarks_below(
+    rows: Sequence[Sequence[str]], numbers: Sequence[int], width: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Numbers of the remarks at the end of delimited text, and of rows that may be some; `rows` are
+    its last ones, as wide as they are written."""
+    if not rows:
+        return (), ()
+    first = numbers[0]
+    grid: list[Sequence[str]] = [()] * (numbers[-1] - first + 1)
+    for number, cells in zip(numbers, rows, strict=True):
+        grid[number - first] = cells
+    filled = [sum(not is_empty(cell) for cell in cells) for cells in grid]
+    view = GridView(grid, filled, [len(cells) for cells in grid], (), str)
+    tail = cut_remarks(view, [number - first for number in numbers], range(width))
+    return (
+        tuple(first + row for row in tail.remarks),
+        tuple(first + row for row in tail.doubtful),
+    )
+
+
+def footer_notes(rows: Sequence[int]) -> list[Note]:
+    """Of remarks that are left out, by their numbers."""
+    if not rows:
+        return []
+    one = len(rows) == 1
+    text = (
+        f"{counted(len(rows))} below the table {'is' if one else 'are'} notes and not part of it."
+    )
+    return [Note("footer", text, len(rows), places(rows))]
+
+
+def remark_doubts(rows: Sequence[int]) -> list[Note]:
+    """Of rows that stay and may be remarks, by their numbers."""
+    if not rows:
+        return []
+    text = f"{counted(len(rows))} at the end of the table may be remarks; kept as data."
+    return [Note("notes-doubtful", text, len(rows), places(rows))]
 
 
 def _may_end(view: GridView, rows: list[int], at: int, columns: Sequence[int]) -> bool:

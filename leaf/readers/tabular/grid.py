@@ -46,6 +46,8 @@ class TableBlock:
     """Rows of the body that are headings of the rows below them."""
     remarks: tuple[int, ...] = ()
     """Rows at the end of the body that may be remarks."""
+    counting: int = -1
+    """The row below the header that numbers its columns; -1 without one."""
 
     @property
     def heading_positions(self) -> list[int]:

@@ -9,17 +9,32 @@ from pathlib import Path
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import is_empty, places
 from leaf.readers.tabular.delimited_source import CHUNK_ROWS
+from leaf.readers.tabular.footers import footer_notes, remark_doubts, remarks_below
 
 _SPARE = 20
 """Columns kept for rows that are longer than the others; what goes beyond is joined into the last
 one."""
 
 
-class TextSink:
-    """Takes rows of any width and writes them as text columns, a chunk at a time; lines of text at
-    the very end are left out."""
+_TAIL = 300
+"""Rows held back until it is known that more follow: the last ones may be remarks."""
 
-    def __init__(self, path: Path, width: int, start: int, names: Sequence[str] = ()) -> None:
+
+class TextSink:
+    """Takes rows of any width and writes them as text columns, a chunk at a time; remarks at the
+    very end are left out, as those of a file that is held whole."""
+
+    def __init__(
+        self,
+        path: Path,
+        width: int,
+        start: int,
+        names: Sequence[str] = (),
+        counting: Sequence[str] = (),
+        again: Sequence[int] = (),
+    ) -> None:
+        """`names` are the cells of the header and `counting` those of a row below it that numbers
+        the columns: both may come again, as they did in the rows `again` before the first one."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -30,69 +45,100 @@ class TextSink:
         self._buffer: list[list[str]] = []
         self._short: list[int] = []
         self._long: list[int] = []
-        self._shorts = self._longs = self._empty = self._dropped = 0
+        self._shorts = self._longs = self._empty = 0
         self._widest = width
-        self._footers: list[int] = []
+        self._remarks: tuple[int, ...] = ()
+        self.doubtful: tuple[int, ...] = ()
+        """Rows at the end that stay and may be remarks."""
         self.gaps: list[int] = []
-        """Empty lines and repeated headers that were left out."""
-        self._names = list(names) or None
-        self._again: list[int] = []
+        """Empty lines, repeated headers and remarks that were left out."""
+        self._names, self._counting = list(names) or None, list(counting) or None
+        self._again = list(again)
 
     def add_all(self, rows: Iterator[list[str]]) -> None:
         """Take rows to the end of the file."""
-        pending: list[tuple[int, list[str]]] = []
         for cells in rows:
             self.seen += 1
-            if cells == self._names:
+            if cells == self._names or (cells == self._counting and self._follows_header()):
                 self._again.append(self._start + self.seen)
                 self.gaps.append(self._start + self.seen)
             elif len(cells) == self._usual and cells != [""]:
-                if pending:
-                    self._flush_pending(pending)
                 self._buffer.append(cells)
             elif cells == [""]:
                 self._empty += 1
                 self.gaps.append(self._start + self.seen)
             else:
-                pending.append((self._start + self.seen, cells))
-                if len(pending) > 40:
-                    self._flush_pending(pending)
-            if len(self._buffer) >= CHUNK_ROWS:
-                self._write()
-        if all(len(cells) == 1 for _, cells in pending):
-            self._footers = [number for number, _ in pending]
-        else:
-            self._flush_pending(pending)
+                self._buffer.append(self._odd(cells))
+            if len(self._buffer) >= CHUNK_ROWS + _TAIL:
+                self._write(CHUNK_ROWS)
+        self._cut_remarks()
 
-    def _flush_pending(self, pending: list[tuple[int, list[str]]]) -> None:
-        for number, cells in pending:
-            if len(cells) < self._usual:
-                self._shorts += 1
-                self._short += [number][: max(0, 1_000 - len(self._short))]
-            elif any(not is_empty(c) for c in cells[self._usual :]):
-                self._longs += 1
-                self._long += [number][: max(0, 1_000 - len(self._long))]
-                self._widest = max(self._widest, min(len(cells), self.width))
-            over = cells[self.width :]
-            if any(not is_empty(c) for c in over):
-                cells = [*cells[: self.width - 1], " | ".join([cells[self.width - 1], *over])]
-            self._buffer.append([*cells, *[""] * (self._usual - len(cells))])
-        pending.clear()
+    def _follows_header(self) -> bool:
+        """Whether the row before the one that was read last repeats the header."""
+        return self._again[-1:] == [self._start + self.seen - 1]
 
-    def _write(self) -> None:
+    def _odd(self, cells: list[str]) -> list[str]:
+        """A row of another width, counted; what goes beyond the spare columns is joined."""
+        number = self._start + self.seen
+        if len(cells) < self._usual:
+            self._shorts += 1
+            self._short += [number][: max(0, 1_000 - len(self._short))]
+        elif any(not is_empty(c) for c in cells[self._usual :]):
+            self._longs += 1
+            self._long += [number][: max(0, 1_000 - len(self._long))]
+            self._widest = max(self._widest, min(len(cells), self.width))
+        over = cells[self.width :]
+        if any(not is_empty(c) for c in over):
+            return [*cells[: self.width - 1], " | ".join([cells[self.width - 1], *over])]
+        return cells
+
+    def _cut_remarks(self) -> None:
+        """Take the remarks off the last rows, and keep what may be one in mind."""
+        last = self._buffer[-_TAIL:]
+        numbers = self._last_numbers(len(last))
+        remarks, self.doubtful = remarks_below(last, numbers, self._usual)
+        if not remarks:
+            return
+        gone, self._remarks = set(remarks), remarks
+        kept = [row for row, number in zip(last, numbers, strict=True) if number not in gone]
+        short = sum(
+            number in gone and len(row) < self._usual
+            for row, number in zip(last, numbers, strict=True)
+        )
+        self._shorts -= short
+        self._short = [number for number in self._short if number not in gone]
+        self._buffer[-len(last) :] = kept
+        self.gaps = sorted([*self.gaps, *remarks])
+
+    def _last_numbers(self, count: int) -> list[int]:
+        """The numbers in the file of the last rows that were kept."""
+        gaps = len(self.gaps) - 1
+        found: list[int] = []
+        for number in range(self._start + self.seen, 0, -1):
+            if len(found) == count:
+                break
+            if gaps >= 0 and self.gaps[gaps] == number:
+                gaps -= 1
+            else:
+                found.append(number)
+        return found[::-1]
+
+    def _write(self, most: int | None = None) -> None:
+        """Write the rows that are held, or the first of them."""
         import pyarrow as pa
 
-        if not self._buffer:
+        rows = self._buffer[:most]
+        if not rows:
             return
-        rows, count = self._buffer, len(self._buffer)
+        count = len(rows)
         width = min(self.width, max(map(len, rows)))
         if any(len(row) != width for row in rows):
             rows = [row[:width] + [""] * (width - len(row)) for row in rows]
         arrays = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
         arrays += [pa.repeat("", count)] * (self.width - width)
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
-        self.rows += len(self._buffer)
-        self._buffer.clear()
+        self.rows += count
+        del self._buffer[:count]
 
     def close(self) -> None:
         """Write what is left."""
@@ -127,9 +173,8 @@ class TextSink:
             notes.append(
                 Note("rows-empty", f"{self._empty:,} empty lines were left out.", self._empty)
             )
-        if self._footers:
-            text = f"{len(self._footers)} lines below the table are notes and not part of it."
-            notes.append(Note("footer", text, len(self._footers), places(self._footers)))
+        notes += footer_notes(self._remarks)
+        notes += remark_doubts(self.doubtful)
         return tuple(notes)
 
 

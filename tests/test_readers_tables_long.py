@@ -1,0 +1,106 @@
+"""Long delimited files, which are read in one pass or row by row, never whole."""
+
+from __future__ import annotations
+
+from contextvars import copy_context
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from leaf.readers.base import TableInfo
+from leaf.readers.progress import tell_to
+from leaf.readers.tabular.delimited import DelimitedReader
+
+
+@pytest.mark.parametrize("quotes", [False, True], ids=["clean", "with quotes"])
+def test_a_long_file_leaves_repeated_headers_out_and_says_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quotes: bool
+) -> None:
+    monkeypatch.setattr("leaf.readers.tabular.delimited.FAST_BYTES", 1_000)
+    monkeypatch.setattr("leaf.readers.tabular.delimited.GRID_BYTES", 1_000)
+    monkeypatch.setattr("leaf.readers.tabular.delimited_source.CHUNK_ROWS", 1_000)
+    monkeypatch.setattr("leaf.readers.progress.EVERY", -1.0)
+    header = "order id,client,amount\n"
+    lines = [
+        f'{n},"Client {n % 7}, ""Inc.""",{n / 4}\n' if quotes else f"{n},Client {n % 7},{n / 4}\n"
+        for n in range(40_000)
+    ]
+    text = header + "".join(lines[:30_000]) + header + "".join(lines[30_000:])
+    path = tmp_path / "orders.csv"
+    path.write_text(text)
+    told: list[tuple[int, int]] = []
+
+    def convert() -> list[TableInfo]:
+        tell_to(lambda done, total: told.append((done, total)))
+        return DelimitedReader().tables(path, tmp_path / "out")
+
+    (info,) = copy_context().run(convert)
+    assert [kind for _, kind in info.columns] == ["BIGINT", "VARCHAR", "DOUBLE"]
+    assert (info.rows, info.marked) == (40_000, True)
+    assert {n.kind: n.place for n in info.notes}["header-repeated"] == "row 30002"
+    rows = duckdb.sql(
+        f"SELECT _row FROM '{tmp_path / 'out' / info.parquet}' WHERE \"order id\" IN (29999, 30000)"
+    ).fetchall()
+    assert rows == [(30_001,), (30_003,)]
+    parts = [done / total for done, total in told]
+    assert any(0 < part < 0.5 for part in parts)
+    assert max(parts) == 1
+
+
+@pytest.fixture
+def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files are read as large ones are."""
+    monkeypatch.setattr("leaf.readers.tabular.delimited.FAST_BYTES", 1_000)
+    monkeypatch.setattr("leaf.readers.tabular.delimited.GRID_BYTES", 1_000)
+
+
+@pytest.mark.usefixtures("streamed")
+@pytest.mark.parametrize(
+    ("end", "rows", "kinds"),
+    [
+        ("4001\n", 4_001, {"rows-ragged": 2}),
+        ("Zeta Ltd, London\n", 4_001, {"rows-ragged": 2}),
+        ("\nSource: own survey\n* provisional\n", 4_000, {"rows-ragged": 1, "footer": 2}),
+    ],
+    ids=["broken off", "short", "remarks"],
+)
+def test_a_short_record_at_the_end_of_a_long_file_is_a_row_unless_more_says_it_is_a_remark(
+    tmp_path: Path, end: str, rows: int, kinds: dict[str, int]
+) -> None:
+    lines = [f"{n},Client {n % 7},{n / 4},{n % 5}\n" for n in range(4_000)]
+    lines[3] = "3,Client 3,0.75\n"
+    path = tmp_path / "a.csv"
+    path.write_text("id,client,amount,x\n" + "".join(lines) + end)
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert info.rows == rows
+    said = {note.kind: note.count for note in info.notes}
+    assert {kind: said.get(kind) for kind in kinds} == kinds
+    assert ("footer" in said) == ("footer" in kinds)
+
+
+@pytest.mark.usefixtures("streamed")
+def test_a_long_file_leaves_headers_with_numbered_columns_out_where_they_come_again(
+    tmp_path: Path,
+) -> None:
+    header, counting = "client,kind,amount,x\n", "1,2,3,4\n"
+    parts = ["".join(f"C{n},k,{n / 4},{n}\n" for n in range(at, at + 1_500)) for at in (0, 1_500)]
+    path = tmp_path / "a.csv"
+    path.write_text(header + counting + header + parts[0] + header + counting + parts[1])
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert info.rows == 3_000
+    assert [kind for _, kind in info.columns] == ["VARCHAR", "VARCHAR", "DOUBLE", "BIGINT"]
+    places = [note.place for note in info.notes if note.kind == "header-repeated"]
+    assert places == ["rows 3, 1504-1505"]
+
+
+@pytest.mark.usefixtures("streamed")
+def test_a_header_that_comes_again_among_columns_of_text_is_left_out_of_a_long_file(
+    tmp_path: Path,
+) -> None:
+    lines = [f"word {n % 97},other {n % 89}\n" for n in range(60_000)]
+    path = tmp_path / "a.csv"
+    path.write_text("a name,b name\n" + "".join([*lines, "a name,b name\n", *lines]))
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert info.rows == 120_000
+    assert [n.place for n in info.notes if n.kind == "header-repeated"] == ["row 60002"]
