@@ -4,6 +4,7 @@ row by row."""
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -332,11 +333,9 @@ def _examined(
     `gaps`, 1-based."""
     last = start + info.rows + len(gaps)
     left = set(gaps)
-    numbers = (
-        [n for n in range(start + 1, last + 1) if n not in left]
-        if left
-        else range(start + 1, last + 1)
-    )
+    numbers: Sequence[int] = range(start + 1, last + 1)
+    if left:
+        numbers = array("q", (n for n in numbers if n not in left))
     place = TablePlace("", block.top + 1, last, tuple(range(len(info.columns))), block.header_rows)
     return examine(connection, out, info, numbers, place)
 

@@ -60,7 +60,8 @@ class TableNumbers:
         import numpy as np
 
         self.values, self.steps = values, steps
-        self.filled = np.nan_to_num(values)
+        # One array for both where no cell is empty: long tables are held in memory here.
+        self.filled = np.nan_to_num(values) if np.isnan(values.sum()) else values
         # One value in every row, a total's among them, is a unit or a scale.
         constant = np.array(
             [_is_constant(values[:, c]) for c in range(values.shape[1])], dtype=bool
@@ -121,10 +122,19 @@ class Level:
         import numpy as np
 
         self.numbers, self.rows = numbers, rows
-        self.sums = np.zeros((len(rows) + 1, numbers.values.shape[1]))
-        np.cumsum(numbers.filled[rows], axis=0, out=self.sums[1:])
+        self.sums = np.zeros((len(rows) + 1, numbers.values.shape[1]), order="F")
+        for c in range(numbers.values.shape[1]):  # a column at a time: long ones take memory
+            np.cumsum(numbers.filled[self._rows_of(0, len(rows)), c], out=self.sums[1:, c])
         self._marked = np.flatnonzero(marked[rows])
         self._gaps = np.flatnonzero(np.diff(rows) > 1) + 1
+
+    def _rows_of(self, first: int, last: int) -> Ints | slice:
+        """The rows of a half-open range of places, by which columns are cut without a copy where
+        they follow one another."""
+        picked = self.rows[first:last]
+        if len(picked) and picked[-1] - picked[0] == len(picked) - 1:
+            return slice(int(picked[0]), int(picked[-1]) + 1)
+        return picked
 
     def naturally(self, at: int) -> Iterator[tuple[int, int]]:
         """Parts, as half-open ranges of places, that end or begin at a table's edge or at the next
@@ -142,23 +152,30 @@ class Level:
         columns."""
         import numpy as np
 
-        weight = self.numbers.bits * (self.numbers.filled[self.rows] != 0).mean(axis=0)
+        every = self._rows_of(0, len(self.rows))
+        given = [
+            np.count_nonzero(self.numbers.filled[every, c])
+            for c in range(self.numbers.values.shape[1])
+        ]
+        weight = self.numbers.bits * np.array(given) / max(1, len(self.rows))
         weight = np.where(self.numbers.additive, weight, weight / 4)
         for c in np.argsort(-weight)[:2]:
             if weight[c] <= 0:
                 continue
             sums = self.sums[:, c]
             order = np.argsort(sums, kind="stable")
+            ordered = sums[order]
             values = self.numbers.filled[self.rows[places], c]
             some = places[values != 0]
             values = values[values != 0]
             slack = 1.6 * self.numbers.steps[c] + 1e-9 * np.maximum(1.0, np.abs(values))
-            yield from self._matches(sums, order, some, sums[some] - values, slack, above=True)
-            yield from self._matches(sums, order, some, sums[some + 1] + values, slack, above=False)
+            yield from self._matches(ordered, order, some, sums[some] - values, slack, above=True)
+            targets = sums[some + 1] + values
+            yield from self._matches(ordered, order, some, targets, slack, above=False)
 
     def _matches(
         self,
-        sums: Floats,
+        ordered: Floats,
         order: Ints,
         places: Ints,
         targets: Floats,
@@ -168,8 +185,8 @@ class Level:
     ) -> Iterator[tuple[int, int, int]]:
         import numpy as np
 
-        lows = np.searchsorted(sums[order], targets - slack)
-        highs = np.searchsorted(sums[order], targets + slack, side="right")
+        lows = np.searchsorted(ordered, targets - slack)
+        highs = np.searchsorted(ordered, targets + slack, side="right")
         for at in np.flatnonzero(highs > lows):
             place, low, high = int(places[at]), int(lows[at]), int(highs[at])
             found = (
@@ -196,9 +213,10 @@ class Level:
         agree = given & close
         if last <= first or not agree.any():
             return None
-        parts = numbers.values[self.rows[first:last]]
+        parts = self._rows_of(first, last)
         if last - first > 1:
-            agree = agree & ((np.nan_to_num(parts) != 0).sum(axis=0) > 1)
+            for c in np.flatnonzero(agree):
+                agree[c] = np.count_nonzero(numbers.filled[parts, c]) > 1
             if not agree.any():
                 return None
         off, inside = self._against(printed, total, given & ~close & numbers.additive, parts)
@@ -212,7 +230,7 @@ class Level:
         near = (first, last) in set(self.naturally(at)) or (first if last == at else last) in edges
         return SumSpan(
             row, min(int(picked[0]), row), max(int(picked[-1]), row), rows, tuple(map(int, np.flatnonzero(agree))), off, inside,
-            self._bits(agree, exact, total, parts), near, last - first == len(self.rows) - 1,
+            self._bits(agree, exact, total, parts, last - first), near, last - first == len(self.rows) - 1,
         )  # fmt: skip
 
     def _edges(self, at: int) -> Iterable[int]:
@@ -224,31 +242,35 @@ class Level:
         return [int(g) for g in self._gaps[max(0, k - 1) : k + 2]]
 
     def _against(
-        self, printed: Floats, total: Floats, bad: Bools, parts: Floats
+        self, printed: Floats, total: Floats, bad: Bools, parts: Ints | slice
     ) -> tuple[tuple[tuple[int, float, float], ...], int]:
         import numpy as np
 
         off, inside = [], 0
         for c in np.flatnonzero(bad):
-            column = parts[:, c][~np.isnan(parts[:, c])]
-            if not len(column):
+            column = self.numbers.values[parts, c]
+            least, most = np.fmin.reduce(column), np.fmax.reduce(column)
+            if np.isnan(least):
                 continue
-            if column.min() <= printed[c] <= column.max():
+            if least <= printed[c] <= most:
                 inside += 1
             else:
                 off.append((int(c), float(printed[c]), float(total[c])))
         return tuple(off), inside
 
-    def _bits(self, agree: Bools, exact: Bools, total: Floats, parts: Floats) -> float:
+    def _bits(
+        self, agree: Bools, exact: Bools, total: Floats, parts: Ints | slice, count: int
+    ) -> float:
         """Of columns that say something of their own: a copy of one proves nothing twice."""
         import numpy as np
 
         seen: dict[float, int] = {}
-        found, count = 0.0, len(parts)
+        found, values = 0.0, self.numbers.values
         for c in np.flatnonzero(agree).tolist():
             value = round(float(total[c]), 6)
             if not value or (
-                value in seen and np.array_equal(parts[:, c], parts[:, seen[value]], equal_nan=True)
+                value in seen
+                and np.array_equal(values[parts, c], values[parts, seen[value]], equal_nan=True)
             ):
                 continue
             seen[value] = c

@@ -196,8 +196,8 @@ class SumSearch:
             ]
         ] = True
         data = rows[~apart[rows]]
-        here = set(rows.tolist())
-        left = [r for r, s in self.signs.items() if s.label and r not in self.found and r in here]
+        called = [r for r, s in self.signs.items() if s.label and r not in self.found]
+        left = [r for r, here in zip(called, np.isin(called, rows), strict=True) if here]
         for row in left[:_OPEN] if len(left) <= _OPEN and len(data) > 1 else []:
             level = Level(self.numbers, np.append(data[data != row], row), apart)
             span = level.span(len(level.rows) - 1, 0, len(level.rows) - 1)

@@ -71,7 +71,8 @@ class TableFile:
 
         rows = self.rows if first is None else min(first, self.rows)
         values = np.full((rows, len(columns)), np.nan, order="F")
-        size = max(_LEAST, min(_MOST, _CELLS // max(1, rows)))
+        least = _LEAST if rows <= WHOLE_ROWS else 1
+        size = max(least, min(_MOST, _CELLS // max(1, rows)))
         for start in range(0, len(columns), size):
             batch = columns[start : start + size]
             select = ", ".join(f"{self._number(index)} AS v{at}" for at, index in enumerate(batch))
@@ -85,7 +86,8 @@ class TableFile:
                     if isinstance(column, np.ma.MaskedArray)
                     else column
                 )
-        values[~np.isfinite(values)] = np.nan
+        for column in values.T:
+            column[~np.isfinite(column)] = np.nan
         return values
 
     def _number(self, index: int) -> str:

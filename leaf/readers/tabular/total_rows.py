@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
 LABEL_COLUMNS = 8
 """Text columns, from the left, in which words such as Total are looked for."""
-MAX_CELLS = 40_000_000
-"""Numbers held at a time; of longer tables fewer columns are summed."""
+MAX_CELLS = 14_000_000
+"""Numbers held at a time, each of which takes up to fifty bytes; of longer tables fewer columns are
+summed."""
+SUMMED_ROWS = 7_000_000
+"""Rows up to which any column is added up; words in longer tables are named, and no row is left
+out."""
 _FEW = 100_000
 """Different texts of a column that are looked at one by one."""
 _RATE = re.compile(
@@ -162,7 +166,7 @@ class TotalRows:
                 for row, (label, _) in labels.items()
                 if label.exact and label.sure
             }
-        if len(labels) > _MOST_CALLED:
+        if len(labels) > _MOST_CALLED or self.table.rows > SUMMED_ROWS:
             return {}, {row: DoubtfulRow("total", True) for row in labels}
         nearly = self._nearly_numbers()
         columns = sorted([*self.table.numeric, *nearly])[

@@ -192,18 +192,28 @@ def _judge(
     if tiles and _is_plain(signs, tiles.whole) and tiles.whole in proven:
         # The total is right for their parts alone: without them it would be twice as much.
         proven |= {row: search.found[row] for row in tiles.spans}
-    everything = set(map(int, rows))
-    for row in [row for row in proven if row in signs and signs[row].formula]:
+    by_formula = [row for row in proven if row in signs and signs[row].formula]
+    everything = set(map(int, rows)) if by_formula else set()
+    for row in by_formula:
         proven |= _counted_instead(search, row, everything)
-    data = [int(r) for r in rows if int(r) not in proven]
-    if not data:
-        proven, data = {}, [int(r) for r in rows]
+    data = _without(rows, proven)
+    if not len(data):
+        proven, data = {}, rows
     extents = _extents(search.found)
     for row, span in proven.items():
         label = signs[row].label if row in signs else None
-        kind = _kind(row, label, (data[0], data[-1]), {r: extents[r] for r in proven})
+        edges = int(data[0]), int(data[-1])
+        kind = _kind(row, label, edges, {r: extents[r] for r in proven})
         marks[row] = ProvenRow(kind, *extents[row], span.off)
     doubts |= _doubted(search, signs, marks, rows)
+
+
+def _without(rows: Ints, others: Iterable[int]) -> Ints:
+    """Rows but for some."""
+    import numpy as np
+
+    left: Ints = rows[~np.isin(rows, list(others))]
+    return left
 
 
 def _against(numbers: TableNumbers, span: SumSpan) -> SumSpan:
@@ -448,15 +458,13 @@ def _differs(
 
     if not _is_plain(signs, row) or row != int(rows[-1]):
         return ()
-    parts = np.array(
-        [int(r) for r in rows if r != row and int(r) not in marks and int(r) not in signs],
-        dtype=int,
-    )
+    parts = _without(rows, {row, *marks, *signs})
     if len(parts) < 2:
         return ()
     numbers, off = search.numbers, []
     # Twice the total is no mistake of the file: the parts hold subtotals that nothing calls so.
-    own, sums = numbers.values[row], numbers.filled[parts].sum(axis=0)
+    own = numbers.values[row]
+    sums = np.array([numbers.filled[parts, c].sum() for c in range(len(own))])
     times = np.maximum(1, np.round(sums / np.where(own == 0, np.nan, own)))
     _, exact = numbers.close(own * times, sums, len(parts))
     for c in np.flatnonzero(~np.isnan(own) & numbers.additive & ~exact):
