@@ -32,6 +32,8 @@ class Column:
     """Whether the file speaks for another reading of its marks too."""
     twins: tuple[str, str] | None = None
     """Two texts of the sample that are one number."""
+    codes: str = ""
+    """A text of the sample that shows that what looks like numbers is none."""
     either_end: str = ""
     """A date whose year may stand first or last, where nothing decides."""
     unmarked: bool = False

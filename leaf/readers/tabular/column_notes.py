@@ -11,6 +11,7 @@ from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.column import Column, Counts, known, layers_of, text_of
 from leaf.readers.tabular.plans import CURRENCY, TEXT, ParsePlan, ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
+from leaf.readers.tabular.units import said
 
 if TYPE_CHECKING:
     import duckdb
@@ -127,6 +128,8 @@ def _currency(
 ) -> Note:
     """Says which sign was taken off; with two signs in a column the amounts do not add up, so that
     it stays text."""
+    if column.plan.units:
+        return _taken_off(column, list(map(said, column.plan.units)), counts[column.source].values)
     x = identifier(column.source)
     sign = f"regexp_extract({x}, {literal(CURRENCY)})"
     signs = [
@@ -135,7 +138,10 @@ def _currency(
             f"SELECT DISTINCT {sign} FROM {relation} WHERE {sign} <> '' ORDER BY 1"
         ).fetchall()
     ]
-    values = counts[column.source].values
+    return _taken_off(column, signs, counts[column.source].values)
+
+
+def _taken_off(column: Column, signs: Sequence[str], values: int) -> Note:
     if len(signs) > 1:
         column.plan = TEXT
         text = f"'{column.name}' stays text: it mixes {', '.join(signs)}."
@@ -143,7 +149,15 @@ def _currency(
             "currency-mixed", text, values, short=f"'{column.name}' is text: {', '.join(signs)}."
         )
     text = f"'{''.join(signs)}' was taken off the numbers in '{column.name}'."
-    return Note("currency-stripped", text, values, short=f"'{column.name}' in {''.join(signs)}.")
+    return Note(
+        "currency-stripped", text, values, short=f"'{column.name}' in {''.join(signs).rstrip('.')}."
+    )
+
+
+def codes_note(name: str, example: str) -> Note:
+    """Of a column that stays text since its values look like numbers and are codes."""
+    text = f"'{name}' stays text: {example} and its kin are rather codes or versions than numbers."
+    return Note("codes-kept", text, 1, short=f"'{name}' is text: codes such as {example}.")
 
 
 def _two_digits(columns: Sequence[Column]) -> Note:

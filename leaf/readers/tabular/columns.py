@@ -24,7 +24,7 @@ from leaf.readers.tabular.column import (
     trimmed,
     without_missing,
 )
-from leaf.readers.tabular.column_notes import mixed_note, notes_of, zone_note
+from leaf.readers.tabular.column_notes import codes_note, mixed_note, notes_of, zone_note
 from leaf.readers.tabular.plans import (
     GROUPED,
     OFFSET,
@@ -33,12 +33,14 @@ from leaf.readers.tabular.plans import (
     ParsePlan,
     ThousandsMarks,
     as_written,
+    codes_in,
     marks_of,
     proof_of,
     propose,
     twins_of,
 )
 from leaf.readers.tabular.sql import copy, identifier, literal
+from leaf.readers.tabular.units import numeral_of
 from leaf.readers.tabular.years import DAY, place_of_year
 
 if TYPE_CHECKING:
@@ -202,6 +204,7 @@ def _decide(
         for item in mixed[:20]
     ]
     notes += [note for note in zoned if note]
+    notes += [codes_note(c.name, c.codes) for c in columns if c.codes]
     return notes + notes_of(connection, relation, unproven, counts, doubtful)
 
 
@@ -221,6 +224,9 @@ def _propose_all(
                 late = f"SELECT {value} FROM {layers} WHERE {value} IS NOT NULL LIMIT {SAMPLE}"
                 sample = [r[0] for r in connection.execute(late).fetchall()]
             column.proposals = propose(sample, comma_first)
+            if column.proposals and column.proposals[0].units:
+                sample = list(map(numeral_of, sample))
+            column.codes = "" if column.proposals else codes_in(sample)
             column.marks = marks_of(sample) if column.proposals else None
             column.proof = proof_of(sample) if column.proposals else 0
             column.twins = twins_of(sample) if column.proposals else None
@@ -316,7 +322,7 @@ def _marked(connection: duckdb.DuckDBPyConnection, relation: str, column: Column
         f"SELECT DISTINCT {value} FROM {layers_of(relation, [column])} "
         f"WHERE {value} LIKE '%.%' OR {value} LIKE '%,%' LIMIT {SAMPLE}"
     ).fetchall()
-    return [str(row[0]) for row in rows]
+    return [numeral_of(str(row[0])) for row in rows]
 
 
 def _local(connection: duckdb.DuckDBPyConnection, relation: str, column: Column) -> Note | None:

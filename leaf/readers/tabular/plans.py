@@ -10,6 +10,7 @@ from functools import cache
 
 from leaf.readers.tabular.cells import NO_VALUE
 from leaf.readers.tabular.sql import literal
+from leaf.readers.tabular.units import Unit, units_of
 
 SAMPLE = 1_000
 CURRENCY = r"(?:[$€£¥₹₽₩₺]|US\$|R\$|USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY|BRL)"
@@ -51,6 +52,8 @@ class ParsePlan:
     """Decimal mark of numbers, order of dates."""
     percent: bool = False
     currency: bool = False
+    units: tuple[Unit, ...] = ()
+    """What stands beside the numbers, where that is known before all values are read."""
     missing: bool = True
     """Whether words such as N/A are taken for no value."""
     exact: str = ""
@@ -101,27 +104,55 @@ def _number(
     style: str, *, percent: bool = False, currency: bool = False, whole: bool = False
 ) -> ParsePlan:
     """Numbers with marked thousands; `whole` ones have no fraction and become integers."""
-    mark = style[-1]
-    core = (
-        f"(?:{_WHOLE[style]})"
-        if whole
-        else rf"(?:{_WHOLE[style]}(?:[{mark}][0-9]*)?|[{mark}][0-9]+)"
-    )
-    if style == "." and not whole:
-        core += "(?:[eE][-+]?[0-9]{1,3})?"
+    core = _core(style, whole)
     money = f"(?:{CURRENCY}\\s?)?" if currency else ""
     tail = (r"\s?%" if percent else "") + (f"(?:\\s?{CURRENCY})?" if currency else "")
     bare = rf"{_SIGN}{money}{_SIGN}{core}{tail}"
     pattern = rf"{bare}|\({money}{core}{tail}\)"
-    x = "replace({x}, '−', '-')"
     strip = [_SPACE] + ([CURRENCY, "%"] if currency or percent else [])
-    x = f"regexp_replace({x}, {literal('|'.join(strip))}, '', 'g')"
-    x = f"replace(replace({x}, '.', ''), ',', '.')" if mark == "," else f"replace({x}, ',', '')"
-    x = f"regexp_replace({x}, '^\\((.*)\\)$', '-\\1')"
     kind, sql_type = ("integer", "BIGINT") if whole else ("decimal", "DOUBLE")
-    return ParsePlan(
-        kind, sql_type, pattern, f"TRY_CAST({x} AS {sql_type})", style, percent, currency
-    )
+    value = f"TRY_CAST({_stripped(strip, style)} AS {sql_type})"
+    return ParsePlan(kind, sql_type, pattern, value, style, percent, currency)
+
+
+def _core(style: str, whole: bool) -> str:
+    """The pattern of a number without a sign."""
+    if whole:
+        return f"(?:{_WHOLE[style]})"
+    mark = style[-1]
+    power = "(?:[eE][-+]?[0-9]{1,3})?" if style == "." else ""
+    return rf"(?:{_WHOLE[style]}(?:[{mark}][0-9]*)?|[{mark}][0-9]+){power}"
+
+
+def _stripped(strip: Sequence[str], style: str) -> str:
+    """SQL: a text without what these patterns match, with a dot as its only mark."""
+    x = "replace({x}, '−', '-')"
+    x = f"regexp_replace({x}, {literal('|'.join(strip))}, '', 'g')"
+    mark = style[-1]
+    x = f"replace(replace({x}, '.', ''), ',', '.')" if mark == "," else f"replace({x}, ',', '')"
+    return f"regexp_replace({x}, '^\\((.*)\\)$', '-\\1')"
+
+
+@cache
+def _unit_plans(units: tuple[Unit, ...]) -> tuple[ParsePlan, ...]:
+    """Numbers that all have one of these units."""
+    parts = [part for unit in units for part in unit if part]
+    strip = [*map(re.escape, sorted(parts, key=len, reverse=True)), _SPACE]
+    plans = []
+    for style in (".", ",", " .", " ,", "in."):
+        for whole in (True, False):
+            core = _core(style, whole)
+            each = [
+                rf"{_SIGN}{front}{_SIGN}{core}{back}|\({front}{core}{back}\)"
+                for before, after in units
+                for front in [rf"{re.escape(before)}\s?" if before else ""]
+                for back in [rf"\s?{re.escape(after)}" if after else ""]
+            ]
+            kind, sql_type = ("integer", "BIGINT") if whole else ("decimal", "DOUBLE")
+            value = f"TRY_CAST({_stripped(strip, style)} AS {sql_type})"
+            one = ParsePlan(kind, sql_type, "|".join(each), value, style, currency=True)
+            plans.append(replace(one, units=units))
+    return tuple(plans)
 
 
 def _times(date_pattern: str, formats: Sequence[str], style: str) -> list[ParsePlan]:
@@ -240,18 +271,31 @@ def _years_first() -> list[ParsePlan]:
 def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]:
     """The plans that may fit a column, likelier first: those that read at least four fifths of the
     sample's values."""
-    values = [v for v in (s.strip(BLANKS) for s in sample) if v and v.lower() not in NO_VALUE]
-    if not values:
+    distinct = _different(sample)
+    if not distinct:
         return []
-    distinct = list(dict.fromkeys(values))[:SAMPLE]
     if not any(c.isdigit() for v in distinct[:20] for c in v) and not all(
         v.lower() in ("true", "false") for v in distinct[:20]
     ):
         return []
-    if _are_periods(distinct):
+    if _are_periods(distinct) or codes_in(distinct):
         return []
+    found = _fitting(_plans(), distinct)
+    if not found and (units := units_of(distinct)):
+        found = _fitting(_unit_plans(units), distinct)
+    perfect = [plan for misses, plan in found if not misses]
+    plain = [plan for plan in perfect if not plan.percent and not plan.currency]
+    plans = plain or perfect or [plan for _, plan in found]
+    if comma_first:
+        plans.sort(key=lambda plan: plan.style in ("plain", ".", " ."))
+        plans.sort(key=lambda plan: plan.kind == "decimal")
+    return plans
+
+
+def _fitting(plans: Sequence[ParsePlan], distinct: Sequence[str]) -> list[tuple[int, ParsePlan]]:
+    """The plans that read at least four fifths of some values, each with how many it does not."""
     found = []
-    for plan in _plans():
+    for plan in plans:
         allowed = len(distinct) - max(1 if len(distinct) > 2 else 0, len(distinct) // 5)
         misses = 0
         for seen, v in enumerate(distinct, 1):
@@ -260,13 +304,48 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
                 break
         else:
             found.append((misses, plan))
-    perfect = [plan for misses, plan in found if not misses]
-    plain = [plan for plan in perfect if not plan.percent and not plan.currency]
-    plans = plain or perfect or [plan for _, plan in found]
-    if comma_first:
-        plans.sort(key=lambda plan: plan.style in ("plain", ".", " ."))
-        plans.sort(key=lambda plan: plan.kind == "decimal")
-    return plans
+    return found
+
+
+_PHONE = re.compile(r"\+[0-9]{11,15}")
+_POWER = re.compile(r"[0-9]+E[0-9]+")
+_VERSION = re.compile(r"(?P<major>[0-9]{1,4})\.(?P<minor>0|[1-9][0-9]{0,2})")
+
+
+def _different(sample: Sequence[str]) -> list[str]:
+    """The different values of a sample that are no word for a missing one."""
+    values = (s.strip(BLANKS) for s in sample)
+    told = dict.fromkeys(v for v in values if v and v.lower() not in NO_VALUE)
+    return list(told)[:SAMPLE]
+
+
+def codes_in(sample: Sequence[str]) -> str:
+    """A value that shows that numbers of a column are none: a telephone number, an article `1E10`, a
+    version 3.10 after 3.9; empty where nothing does."""
+    values = _different(sample)
+    phone = next(filter(_PHONE.fullmatch, values), "")
+    return phone or _code_with_power(values) or _late_version(values)
+
+
+def _code_with_power(values: Sequence[str]) -> str:
+    """A value such as 1E10 among whole numbers. Whoever writes a number with a power of ten writes
+    1e10, 1E+10 or 1.0E10, and the others of its column have fractions."""
+    powers = [value for value in values if "e" in value.lower()]
+    others = all(value.isdigit() or value in powers for value in values)
+    return powers[0] if powers and others and all(map(_POWER.fullmatch, powers)) else ""
+
+
+def _late_version(values: Sequence[str]) -> str:
+    """3.10 where 3.9 stands too: as fractions they would be written with as many digits, or without
+    the zero at the end. Where 3.05 is written, 3.10 is no tenth of something."""
+    found = [_VERSION.fullmatch(value) for value in values]
+    if not found or not all(found):
+        return ""
+    minors: dict[str, set[int]] = {}
+    for one in found:
+        if one:
+            minors.setdefault(one["major"], set()).add(int(one["minor"]))
+    return next((f"{major}.10" for major, seen in minors.items() if {9, 10} <= seen), "")
 
 
 _PERIOD = re.compile(
@@ -319,6 +398,8 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
     for sample in samples:
         values = [s for s in sample if s]
         proposals = propose(values)
+        if not proposals and codes_in(values):
+            return None  # it is said of such columns
         if not proposals:
             plans.append(TEXT)
             continue
