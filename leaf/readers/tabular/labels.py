@@ -29,6 +29,17 @@ _TOTAL = (
     r"cộng|tổng(?: (?:cộng|số))?|jumlah(?: (?:total|keseluruhan))?|(?:ยอด|ผล)?รวม(?:ทั้งหมด|ทั้งสิ้น)?|कुल(?: योग)?|"
     r"(?:grand|overall) results?"
 )
+_ELSEWHERE = (
+    r"somma|som|shuma|gjithsejt?|össz|kaikkiaan|til ?sammen|tilsamans|sammanlagt|alls|samtala|bendra suma|"
+    r"guztira|batura|iomlán|iomlan|cyfanswm|vsota|seštevek|zbroj|zbir|svega|úhrnem|w sumie|totalul|"
+    r"свега|збир|збирно|всичко|сбор|сума|сумма|загалом|усяго|разам|συνολικά|συνολο|σύνολα|γενικο συνολο|"
+    r"άθροισμα|ընդամենը|հանրագումար|სულ|ჯამი|ჯამში|(?:ümumi )?cəmi|yek[uû]n|барлығы|жиыны|жами|jami|jemi|"
+    r"барысы|бардыгы|жыйынтыгы|жалпы|ҳамагӣ|ҷамъ|нийт|бүгд|giştî|tevahî|سەرجەم|کۆی گشتی|ټول|ټولټال|جەمئىي|"
+    r"(?:میزان )?کل|ٹوٹل|میزان|کل میزان|مجموعہ|جملہ|کل رقم|एकूण|जम्मा|सर्वमोट|(?:সর্ব)?মোট|ਕੁੱਲ|કુલ|ମୋଟ|மொத்தம்|మొత్తం|"
+    r"ಒಟ್ಟು|ആകെ|(?:මුළු )?එකතුව|ລວມ(?:ທັງໝົດ)?|សរុប|စုစုပေါင်း|kabuuan|gunggung|jumlah besar|jumla(?: kuu)?|"
+    r"jim(?:ill?|l)a|wadar(?:ta)?|ድምር|ጠቅላላ(?: ድምር)?|àpapọ̀|apapọ|ngụkọta|isamba|fitambarany|entute|共[计計]|总额|總額|総額|総数"
+)
+"""The same in further languages, where they stand alone: nobody has looked at them beside names."""
 _ORDINARY = r"ensemble|zusammen|ttl|tot|results?|ergebnis|集計|汇总|彙總|요약|योग"
 """Words for totals that are ordinary values as well: nothing but the numbers says which."""
 _CARRIED = r"übertrag|carried forward|brought forward"
@@ -50,7 +61,12 @@ _RATE = (
     r"per ?cent(?:age)? change)|average annual growth(?: rate)?|growth rate|veränderung(?: in "
     r"(?:%|prozent))?|variation(?: en %)?"
 )
-_DOUBLE = frozenset({"sum", "sums", "σ", "suma", "soma", "tot.", "media", "média", "mean", "medel"})
+_DOUBLE = frozenset(
+    {"sum", "sums", "σ", "suma", "soma", "tot.", "media", "média", "mean", "medel"}
+) | {
+    *("som", "alls", "jami", "jemi", "jumla", "svega", "сбор", "сума", "сумма", "барысы"),
+    *("жалпы", "سەرجەم", "کل", "ټول", "میزان", "总额", "總額", "総額"),
+}
 """Words that are names and codes as well."""
 _ALONE = frozenset({"cộng", "tổng", "jumlah", "разом", "kopā", "skupaj", "計", "계", "جمع", "कुल"})
 """Words that are totals where they stand alone: beside another they are as often part of a name
@@ -60,7 +76,7 @@ _SPACED = re.compile(rf"[{_LETTERS}](?: [{_LETTERS}])+|\S(?: \S){{3,}}")
 """A word with blanks between its letters: `T O T A L`, `合 计`."""
 _EDGE = r"[\W_\d]"
 HINT = (
-    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_ORDINARY}|{_CARRIED}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_RATE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
+    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_ELSEWHERE}|{_ORDINARY}|{_CARRIED}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_RATE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
     r"|^\W*(?:\S[ \x{a0}]){3,}\S\W*$|^[^ -~][ \x{3000}]+[^ -~]$"
 )
 """SQL: whether it is worth looking at a text at all."""
@@ -183,6 +199,7 @@ def _patterns() -> tuple[tuple[str, bool, re.Pattern[str] | None, re.Pattern[str
     whole = re.compile(rf"(?P<first>{_WHOLE})[ ,:(–-]+(?P<behind>[^!?;]{{1,60}})")
     return (
         ("subtotal", True, re.compile(sub), named(sub)),
+        ("total", True, re.compile(_ELSEWHERE), None),
         ("total", True, alone, named(total)),
         ("total", False, re.compile(_ORDINARY), behind(_ORDINARY)),
         ("subtotal", False, re.compile(_CARRIED), None),
