@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from openpyxl import Workbook
 
 from leaf.readers.base import TableInfo
 from leaf.readers.tabular.blocks import find_tables
@@ -394,3 +395,35 @@ def test_tables_of_the_statistical_abstract_are_whole(
     (path,) = (foreign / "strudel" / "csv").glob(f"{name}.csv*")
     (info,) = DelimitedReader().tables(path, tmp_path)
     assert "loose-cells" not in {n.kind for n in info.notes}
+
+
+@pytest.mark.parametrize(
+    ("header", "merges", "names"),
+    [
+        (
+            [["name", "a", "b", "Costs", None], [None, None, None, "q1", "q2"]],
+            ["D1:E1", "A1:A2", "B1:B2", "C1:C2"],
+            ["name", "a", "b", "Costs / q1", "Costs / q2"],
+        ),
+        (
+            [["name", "a", "b", "Costs", None]],
+            ["D1:E1"],
+            ["name", "a", "b", "Costs", "Costs_2"],
+        ),
+    ],
+    ids=["above others", "alone"],
+)
+def test_a_merged_head_over_the_last_columns_names_all_of_them(
+    tmp_path: Path, header: list[list[str | None]], merges: list[str], names: list[str]
+) -> None:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    for row in [*header, *([f"N{n}", n, n + 1, n * 2, n * 3] for n in range(1, 6))]:
+        sheet.append(row)
+    for cells in merges:
+        sheet.merge_cells(cells)
+    path = tmp_path / "a.xlsx"
+    book.save(path)
+    (info,) = SheetsReader().tables(path, tmp_path / "out")
+    assert [name for name, _ in info.columns] == names

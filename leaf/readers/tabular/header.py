@@ -356,7 +356,8 @@ def header_names(view: GridView, header: list[int], columns: list[int]) -> list[
     if not header:
         return ["" for _ in columns]
     levels = [[view.cell(i, c) for c in columns] for i in header]
-    for depth, row in enumerate(header[:-1]):
+    last = len(header) if _has_merge(view, header[-1], columns) else len(header) - 1
+    for depth, row in enumerate(header[:last]):
         levels[depth] = _carry(view, row, header[depth + 1 :], columns, levels[depth])
     names = []
     for position in range(len(columns)):
@@ -373,14 +374,14 @@ def _carry(
     view: GridView, row: int, lower: Sequence[int], columns: list[int], cells: list[Any]
 ) -> list[Any]:
     given = [p for p, cell in enumerate(cells) if not is_empty(cell)]
-    if len(given) > 2 and given[-1] - given[0] == len(given) - 1:
-        return cells
     merged = {
         c: c1
         for (r1, c1), (r2, c2) in view.merges
         if r1 <= row <= r2 and c2 > c1
         for c in range(c1, c2 + 1)
     }
+    if not merged and len(given) > 2 and given[-1] - given[0] == len(given) - 1:
+        return cells
     out = list(cells)
     first = 1 + all(
         is_empty(view.cell(i, columns[0])) for i in lower
