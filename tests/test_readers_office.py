@@ -35,9 +35,9 @@ def zipped(path: Path, parts: dict[str, str]) -> Path:
     return path
 
 
-def open_document(path: Path, kind: str, body: str, manifest: str = "") -> Path:
+def open_document(path: Path, kind: str, body: str, manifest: str = "", *, style: str = "") -> Path:
     whole = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
-    content = f"<office:document-content {SPACES}>{whole}</office:document-content>"
+    content = f"<office:document-content {SPACES}>{style}{whole}</office:document-content>"
     media = f"application/vnd.oasis.opendocument.{kind}"
     return zipped(
         path, {"mimetype": media, "content.xml": content, "META-INF/manifest.xml": manifest}

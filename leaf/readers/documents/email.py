@@ -258,6 +258,20 @@ def _says_more(words: set[str], known: set[str]) -> bool:
     return len(other) > LACKING * len(words) or any(c.isdigit() for word in other for c in word)
 
 
+def of_both_forms(plain: str, page: str) -> list[str]:
+    """The paragraphs of a text that is there as plain text and as a web page: the plain ones where
+    they have the page's words, else the page's, with the plain ones where these say more."""
+    paragraphs = [one.strip("\n") for one in GAP.split(plain)] if plain.strip() else []
+    if not page.strip():
+        return paragraphs
+    shown = paragraphs_of(page)[1]
+    said = set(_WORD.findall(plain.casefold()))
+    words = set(_WORD.findall("\n".join(paragraphs_of(page, whole=True)[1]).casefold()))
+    if not _says_more(words, said):
+        return paragraphs
+    return shown if said <= words else [*paragraphs, *shown]
+
+
 def _is_form(part: Message) -> bool:
     """Whether a part is one form of a text that may come in several."""
     return (

@@ -13,6 +13,7 @@ from typing import Any
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.documents.article import article_of, left_aside
+from leaf.readers.documents.mathml import write_formulas
 from leaf.readers.documents.raised import raise_in_page
 from leaf.readers.documents.webarchive import page_in
 from leaf.readers.encoding import decode, guess_note, sniff_bytes
@@ -95,7 +96,7 @@ class HtmlReader:
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of data, those that only place text left aside."""
         root = _parse(_decoded(path)[0])
-        raise_in_page(root)
+        _write_moved(root)
         return write_grids(_tables(root), out)
 
 
@@ -118,12 +119,18 @@ def page_of(text: str, *, whole: bool = False) -> WebPage:
     root = _parse(text)
     if root is None:
         return WebPage("", [], [])
-    text = _source(root) if raise_in_page(root) else text
+    text = _source(root) if _write_moved(root) else text
     title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
     full, grids = _paragraphs(root), _tables(root)
     article = [] if whole else article_of(text, root, full, sum(len(grid.rows) for grid in grids))
     notes = _left_aside(left_aside(article, full)) if article else ()
     return WebPage(title, article or full, grids, notes)
+
+
+def _write_moved(root: Any) -> bool:
+    """Write formulas, and what is raised or lowered, as text; whether there is any."""
+    formulas = write_formulas(root)
+    return raise_in_page(root) or formulas
 
 
 def _source(root: Any) -> str:

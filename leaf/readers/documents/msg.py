@@ -6,7 +6,7 @@ from __future__ import annotations
 import codecs
 import mimetypes
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from typing import Any
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Outline, Passage, Where
 from leaf.readers.documents.decoration import is_decoration
-from leaf.readers.documents.email import GAP, MAX_BYTES, MAX_HEADER
-from leaf.readers.documents.html import numbered, paragraphs_of
+from leaf.readers.documents.email import MAX_BYTES, MAX_HEADER, of_both_forms
+from leaf.readers.documents.html import numbered
 from leaf.readers.encoding import decode
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -103,7 +103,7 @@ def _opened(path: Path) -> Iterator[object]:
         ) from e
 
 
-def _paragraphs(message: object) -> list[str]:
+def _paragraphs(message: Any) -> list[str]:
     told = {
         "From": getattr(message, "sender", None),
         "To": ", ".join(_recipient(r) for r in getattr(message, "recipients", ())),
@@ -118,10 +118,13 @@ def _paragraphs(message: object) -> list[str]:
         )
     ]
     text = str(getattr(message, "body", None) or "").replace("\r\n", "\n").replace("\x00", "")
-    if text.strip():
-        found += [paragraph.strip("\n") for paragraph in GAP.split(text)]
-    elif html := getattr(message, "html_body", None):
-        found += paragraphs_of(decode(html)[0] if isinstance(html, bytes) else str(html))[1]
+    page = _page(message, text)
+    try:
+        found += of_both_forms(text, page)
+    except (FileTooLargeError, UnreadableFileError):
+        if not text.strip():
+            raise
+        found += of_both_forms(text, "")
     attached = [
         f"- {a.file_name or 'without a name'} ({a.mime_type or 'unknown type'}, "
         f"{a.size or 0:,} bytes)"
@@ -130,6 +133,23 @@ def _paragraphs(message: object) -> list[str]:
     if attached:
         found.append("Attachments:\n" + "\n".join(attached))
     return [paragraph for paragraph in found if paragraph.strip()]
+
+
+def _page(message: Any, plain: str) -> str:
+    """The text as a web page. One that the file keeps as a text of one byte a letter may have been
+    read in another code page than the plain text: then that which says the same holds."""
+    page = getattr(message, "html_body", None) or ""
+    if isinstance(page, bytes):
+        return decode(page)[0]
+    forms = [str(page)]
+    properties = getattr(message, "properties", None)
+    read_as = getattr(properties, "_str_prop_encoding", "iso-8859-15")
+    with suppress(UnicodeError, LookupError):
+        forms.append(
+            str(page).encode(read_as).decode(getattr(properties, "body_encoding", read_as))
+        )
+    known = set(plain.split())
+    return max(forms, key=lambda form: sum(word in form for word in known))
 
 
 def _recipient(recipient: object) -> str:

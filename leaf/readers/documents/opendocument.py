@@ -11,6 +11,7 @@ from leaf.errors import UnreadableFileError
 from leaf.readers.base import Outline, Passage, TableInfo, Where
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import attribute, child, local, open_package
+from leaf.readers.documents.raised import raise_in_open
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -82,6 +83,8 @@ class OdpReader:
 def _body(path: Path, name: str) -> Any:
     with open_package(path) as package:
         root = package.xml("content.xml")
+        if root is not None:
+            raise_in_open(root, package.xml("styles.xml"))
         body = child(root, "body", name) if root is not None else None
     if body is None:
         raise UnreadableFileError(

@@ -157,3 +157,48 @@ def _before(element: Any) -> str:
     if previous is None:
         return element.getparent().text or ""
     return previous.tail or "".join(previous.itertext())
+
+
+def raise_in_open(root: Any, *others: Any) -> None:
+    """In an OpenDocument part, whose styles, and those of `others`, say what is raised."""
+    levels = {
+        attribute(style, "name"): level
+        for part in (*others, root)
+        if part is not None
+        for style in part.iter()
+        if local(style) == "style" and (level := _position(child(style, "text-properties")))
+    }
+    if not levels:
+        return
+    paragraphs: defaultdict[Any, list[tuple[Any, int]]] = defaultdict(list)
+    for span in (item for item in root.iter() if local(item) == "span"):
+        level = levels.get(attribute(span, "style-name"), 0)
+        paragraph = next((a for a in span.iterancestors() if local(a) in ("p", "h")), None)
+        if level and span.text and paragraph is not None:
+            paragraphs[paragraph].append((span, level))
+    for paragraph, spans in paragraphs.items():
+        moved = {span for span, _ in spans}
+        if not any(text.strip() for text in _texts_but(paragraph, moved)):
+            continue
+        for span, level in spans:
+            span.text = _written(span.text, level, _before(span))
+
+
+def _position(properties: Any) -> int:
+    """Whether a style raises or lowers: `super 58%`, `-33% 58%`."""
+    said = attribute(properties, "text-position") if properties is not None else ""
+    where = said.split(" ")[0]
+    if where in ("super", "sub"):
+        return 1 if where == "super" else -1
+    number = re.fullmatch(r"(-?)\d*[1-9]\d*(?:\.\d+)?%?", where)
+    return 0 if number is None else -1 if number[1] else 1
+
+
+def _texts_but(element: Any, others: set[Any]) -> Iterator[str]:
+    """The texts of an element outside some of those in it."""
+    if element in others:
+        return
+    yield element.text or ""
+    for item in element:
+        yield from _texts_but(item, others)
+        yield item.tail or ""

@@ -9,6 +9,7 @@ from pathlib import Path
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Outline, Passage, Where
 from leaf.readers.documents.html import numbered
+from leaf.readers.documents.rtf_marks import prepared
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 50_000_000
@@ -49,7 +50,7 @@ def _read(path: Path) -> list[str]:
             "This Rich Text document is too long.", "Save it as .docx or PDF, and add that."
         )
     try:
-        text = rtf_to_text(data.decode("latin-1"), errors="replace")
+        text = rtf_to_text(prepared(data.decode("latin-1")), errors="replace")
     except (ValueError, LookupError, IndexError, RecursionError) as e:
         raise UnreadableFileError(
             "This Rich Text document is damaged.", "Save it as .docx or PDF, and add that."
@@ -60,5 +61,5 @@ def _read(path: Path) -> list[str]:
 def _line(text: str) -> str:
     """A line; of a row of a table its cells, whose last one is closed by a bar too. An empty first
     cell keeps its place."""
-    cells = text.strip().removesuffix("|").split("|")
+    cells = text.replace("[footnote:  ", "[footnote: ").strip().removesuffix("|").split("|")
     return " | ".join(cell.strip() for cell in cells).rstrip() if any(map(str.strip, cells)) else ""
