@@ -103,23 +103,25 @@ def remarks_below(
     )
 
 
-def footer_notes(rows: Sequence[int]) -> list[Note]:
-    """Of remarks that are left out, by their numbers."""
-    if not rows:
+def _rows(count: int) -> str:
+    return counted(count)
+
+
+def footer_notes(numbers: Sequence[int]) -> list[Note]:
+    """Of remarks that are left out, by the numbers of their rows."""
+    if not numbers:
         return []
-    one = len(rows) == 1
-    text = (
-        f"{counted(len(rows))} below the table {'is' if one else 'are'} notes and not part of it."
-    )
-    return [Note("footer", text, len(rows), places(rows))]
+    are = "is" if len(numbers) == 1 else "are"
+    text = f"{_rows(len(numbers))} below the table {are} notes and not part of it."
+    return [Note("footer", text, len(numbers), places(numbers))]
 
 
-def remark_doubts(rows: Sequence[int]) -> list[Note]:
+def remark_doubts(numbers: Sequence[int]) -> list[Note]:
     """Of rows that stay and may be remarks, by their numbers."""
-    if not rows:
+    if not numbers:
         return []
-    text = f"{counted(len(rows))} at the end of the table may be remarks; kept as data."
-    return [Note("notes-doubtful", text, len(rows), places(rows))]
+    text = f"{_rows(len(numbers))} at the end of the table may be remarks; kept as data."
+    return [Note("notes-doubtful", text, len(numbers), places(numbers))]
 
 
 def _may_end(view: GridView, rows: list[int], at: int, columns: Sequence[int]) -> bool:
