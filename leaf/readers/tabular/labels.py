@@ -30,10 +30,10 @@ _TOTAL = (
     r"(?:grand|overall) results?"
 )
 _ELSEWHERE = (
-    r"somma|som|shuma|gjithsejt?|össz|kaikkiaan|til ?sammen|tilsamans|sammanlagt|alls|samtala|bendra suma|"
+    r"somma|shuma|gjithsejt?|össz|kaikkiaan|til ?sammen|tilsamans|sammanlagt|alls|samtala|bendra suma|"
     r"guztira|batura|iomlán|iomlan|cyfanswm|vsota|seštevek|zbroj|zbir|svega|úhrnem|w sumie|totalul|"
     r"свега|збир|збирно|всичко|сбор|сума|сумма|загалом|усяго|разам|συνολικά|συνολο|σύνολα|γενικο συνολο|"
-    r"άθροισμα|ընդամենը|հանրագումար|სულ|ჯამი|ჯამში|(?:ümumi )?cəmi|yek[uû]n|барлығы|жиыны|жами|jami|jemi|"
+    r"άθροισμα|ընդամենը|հանրագումար|სულ|ჯამი|ჯამში|(?:ümumi )?cəmi|yek[uû]n|барлығы|жиыны|жами|jemi|"
     r"барысы|бардыгы|жыйынтыгы|жалпы|ҳамагӣ|ҷамъ|нийт|бүгд|giştî|tevahî|سەرجەم|کۆی گشتی|ټول|ټولټال|جەمئىي|"
     r"(?:میزان )?کل|ٹوٹل|میزان|کل میزان|مجموعہ|جملہ|کل رقم|एकूण|जम्मा|सर्वमोट|(?:সর্ব)?মোট|ਕੁੱਲ|કુલ|ମୋଟ|மொத்தம்|మొత్తం|"
     r"ಒಟ್ಟು|ആകെ|(?:මුළු )?එකතුව|ລວມ(?:ທັງໝົດ)?|សរុប|စုစုပေါင်း|kabuuan|gunggung|jumlah besar|jumla(?: kuu)?|"
@@ -64,7 +64,7 @@ _RATE = (
 _DOUBLE = frozenset(
     {"sum", "sums", "σ", "suma", "soma", "tot.", "media", "média", "mean", "medel"}
 ) | {
-    *("som", "alls", "jami", "jemi", "jumla", "svega", "сбор", "сума", "сумма", "барысы"),
+    *("alls", "jemi", "jumla", "svega", "сбор", "сума", "сумма", "барысы"),
     *("жалпы", "سەرجەم", "کل", "ټول", "میزان", "总额", "總額", "総額"),
 }
 """Words that are names and codes as well."""
