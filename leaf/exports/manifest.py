@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,7 +18,7 @@ from leaf.provenance.receipts.evidence import Kind
 
 Json = dict[str, Any]
 
-VERSION = 2
+VERSION: Final = 2
 """Raised when a reader of the version before could not make sense of it."""
 ROWS = 200
 """Rows of each result that a bundle holds."""

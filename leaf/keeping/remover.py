@@ -17,7 +17,7 @@ from leaf.errors import LeafError
 from leaf.files.library import Library
 from leaf.keeping.notes import Note, Notes
 from leaf.runs.runs import Runs
-from leaf.store import Store, audit, boards, chats, links, messages, projects, removal
+from leaf.store import Store, accounts, audit, boards, chats, links, messages, projects, removal
 from leaf.store.database import Transaction
 from leaf.store.model import Scope
 from leaf.store.removal import Gone
@@ -132,7 +132,7 @@ class Remover:
         stopped: list[str] = []
 
         def remove(tx: Transaction) -> list[Gone]:
-            account = removal.remove_account(tx, email)
+            account = accounts.remove_account(tx, email)
             stopped.extend(account.stopped)
             audit.add(tx, OPERATOR, "account deleted for good", account.user_id)
             return account.gone
@@ -147,7 +147,7 @@ class Remover:
         earlier version left of accounts."""
         for note in self._notes.left():
             self._carry_out(note, scrub=note.path is not None)
-        if nobodys := removal.unscoped_nobodys(self._store.db):
+        if nobodys := accounts.unscoped_nobodys(self._store.db):
             logger.warning("deleting %d chats of accounts that are gone", len(nobodys))
             self._remove(lambda tx: [removal.remove_chat(tx, *one) for one in nobodys])
 

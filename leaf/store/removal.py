@@ -1,5 +1,5 @@
-"""Deleting for good: all rows of a chat, a file, a workspace or an account, and what has to go with
-them that is no row.
+"""Deleting for good: all rows of a chat, a file or a workspace (of an account: `accounts`), and what has
+to go with them that is no row.
 
 `purge_chat_in` and `purge_file_in` ask first whether the caller may; the others are given a
 transaction in which that was asked, or an operator's command.
@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit, blob_names, chats, files, link_rows, messages, projects
+from leaf.errors import NotFoundError
+from leaf.store import audit, blob_names, chats, files, link_rows
 from leaf.store.blob_names import KEPT
 from leaf.store.database import Database, Row, Transaction, one_of
 from leaf.store.model import Scope
@@ -64,31 +64,6 @@ WORKSPACE_TABLES = (
     "run_leases",
 )
 """Those whose rows name their workspace. A test holds the list to the schema."""
-PERSONAL_TABLES = (
-    "integrations",
-    "oauth_states",
-    "drive_files",
-    "drive_folders",
-    "drive_changes",
-    "drive_tokens",
-    "jobs",
-    "file_contexts",
-    "boards",
-    "board_pins",
-    "shared_links",
-    "shared_link_chats",
-    "open_chats",
-    "prompts",
-    "project_members",
-    "invitations",
-    "chat_participants",
-    "workspace_members",
-    "logins",
-    "identities",
-    "preferences",
-)
-"""Those whose rows are one person's, wherever they stand. What was used stays counted, under an id
-that is nobody's any more; what was asked in chats with others stays in these chats."""
 
 
 @dataclass(frozen=True)
@@ -149,9 +124,9 @@ def remove_chat(tx: Transaction, workspace_id: str, chat_id: str) -> Gone:
     """Delete a chat with all that belongs to it alone: what was written in it, too. Files that
     were added to it stay in the library."""
     given = {"chat": chat_id, "workspace": workspace_id}
-    said = _column(tx, "SELECT id FROM messages WHERE chat_id = :chat", given)
-    hashes = _column(tx, "SELECT sha256 FROM results WHERE chat_id = :chat", given)
-    hashes += _column(tx, "SELECT sha256 FROM made_files WHERE chat_id = :chat", given)
+    said = column(tx, "SELECT id FROM messages WHERE chat_id = :chat", given)
+    hashes = column(tx, "SELECT sha256 FROM results WHERE chat_id = :chat", given)
+    hashes += column(tx, "SELECT sha256 FROM made_files WHERE chat_id = :chat", given)
     hashes += link_rows.forget_chat(tx, chat_id)
     figures = _forget_pictures(tx, workspace_id, _own_figures(tx, workspace_id, chat_id))
     gone = Gone(workspace_id, (chat_id,), tuple(said), (*_named(hashes), *figures))
@@ -167,10 +142,10 @@ def remove_files(tx: Transaction, workspace_id: str, file_ids: Sequence[str]) ->
     there. A chat keeps the names by which it called them, so that no other file takes these."""
     those, ids = one_of("id", file_ids)
     given = {"workspace": workspace_id, **ids}
-    hashes = _column(tx, f"SELECT sha256 FROM files WHERE {those}", given)
+    hashes = column(tx, f"SELECT sha256 FROM files WHERE {those}", given)
     tx.execute(f"DELETE FROM files WHERE {those}", given)
     those, ids = one_of("file_id", file_ids)
-    drive_ids = _column(tx, f"SELECT drive_id FROM drive_files WHERE {those}", ids)
+    drive_ids = column(tx, f"SELECT drive_id FROM drive_files WHERE {those}", ids)
     for table in ("file_contexts", "job_items", "drive_files", "project_files"):
         tx.execute(f"DELETE FROM {table} WHERE {those}", ids)
     seen, ids = one_of("drive_id", drive_ids)
@@ -196,8 +171,8 @@ def remove_workspace(tx: Transaction, workspace_id: str) -> Gone:
     those = "SELECT id FROM chats WHERE workspace_id = :workspace"
     gone = Gone(
         workspace_id,
-        (*_column(tx, those, given),),
-        tuple(_column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", given)),
+        (*column(tx, those, given),),
+        tuple(column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", given)),
         tuple(_all_hashes(tx, workspace_id)),
         whole=True,
     )
@@ -219,70 +194,18 @@ def unscoped_everything(tx: Transaction, there: Collection[str]) -> list[Gone]:
         return []
     found: dict[str, Gone] = {
         workspace_id: Gone(workspace_id, whole=True)
-        for workspace_id in _column(tx, "SELECT id FROM workspaces", {})
+        for workspace_id in column(tx, "SELECT id FROM workspaces", {})
     }
     for workspace_id in found:
         given = {"workspace": workspace_id}
         those = "SELECT id FROM chats WHERE workspace_id = :workspace"
         found[workspace_id] += Gone(
             workspace_id,
-            (*_column(tx, those, given),),
-            (*_column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", given),),
+            (*column(tx, those, given),),
+            (*column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", given),),
             (*_all_hashes(tx, workspace_id, there),),
         )
     return [*found.values()]
-
-
-@dataclass(frozen=True)
-class AccountGone:
-    """An account that is deleted."""
-
-    user_id: str
-    """Which lines of the audit log keep."""
-    gone: list[Gone]
-    stopped: list[str]
-    """Answers in chats with others that were being written for them, or waited."""
-
-
-def remove_account(tx: Transaction, email: str) -> AccountGone:
-    """Delete a user: the workspaces that nobody else belongs to, their own chats in others, those
-    included that they were removed from before, and all that says who they are. Answers that they
-    wait for elsewhere get an end.
-
-    Raises NotFoundError, and InvalidInputError where others would be left without an owner.
-    """
-    rows = tx.read(
-        "SELECT id, email FROM users WHERE email = :email", {"email": email.strip().lower()}
-    )
-    if not rows:
-        raise NotFoundError(
-            f"Nobody here has the address {email}.", "See: python -m leaf users list"
-        )
-    user = {"user": str(rows[0]["id"]), "email": str(rows[0]["email"])}
-    alone, shared = _memberships(tx, user)
-    found = [remove_workspace(tx, workspace_id) for workspace_id in alone]
-    stopped: list[str] = []
-    for workspace_id in shared:
-        stopped += messages.stop_unfinished(tx, Scope(workspace_id, ""), user["user"])
-        shared_by_links = link_rows.forget_maker(tx, workspace_id, user["user"])
-        gone = Gone(workspace_id, hashes=tuple(shared_by_links))
-        for chat_id in _chats_of_one(tx, workspace_id, user):
-            gone += remove_chat(tx, workspace_id, chat_id)
-        found.append(gone)
-    jobs = "SELECT id FROM jobs WHERE user_id = :user"
-    tx.execute(f"DELETE FROM job_items WHERE job_id IN ({jobs})", user)
-    outside = {"chat": f"{OUTSIDE}:{user['user']}"}
-    for table in ("results", "result_numbers"):
-        tx.execute(f"DELETE FROM {table} WHERE chat_id = :chat", outside)
-    for table in PERSONAL_TABLES:
-        tx.execute(f"DELETE FROM {table} WHERE user_id = :user", user)
-    for workspace_id in shared:
-        projects.remove_nobodys(tx, workspace_id)
-    tx.execute("DELETE FROM invitations WHERE email = :email", user)
-    tx.execute("DELETE FROM budgets WHERE subject = :user", user)
-    tx.execute("DELETE FROM audit WHERE subject = :email", user)
-    tx.execute("DELETE FROM users WHERE id = :user", user)
-    return AccountGone(user["user"], found, stopped)
 
 
 def in_use(db: Database, workspace_id: str, sha256: str) -> tuple[bool, bool]:
@@ -291,19 +214,9 @@ def in_use(db: Database, workspace_id: str, sha256: str) -> tuple[bool, bool]:
     return is_file or blob_names.is_named(db, Scope(workspace_id, ""), sha256), is_file
 
 
-def unscoped_nobodys(db: Database) -> list[tuple[str, str]]:
-    """Workspace and id of chats in which nobody is: nobody can open, restore or delete them. Earlier
-    versions left those of an account that was removed from its workspace before it was purged."""
-    rows = db.read(
-        "SELECT c.workspace_id, c.id FROM chats c WHERE NOT EXISTS (SELECT 1 FROM "
-        "chat_participants p WHERE p.chat_id = c.id)"
-    )
-    return [(str(row["workspace_id"]), str(row["id"])) for row in rows]
-
-
 def unfinished_of(db: Database, workspace_id: str) -> list[str]:
     """Answers of a workspace that wait or are being written."""
-    return _column(
+    return column(
         db,
         "SELECT m.id FROM messages m JOIN chats c ON c.id = m.chat_id WHERE c.workspace_id = "
         ":workspace AND m.status IN ('pending', 'streaming')",
@@ -333,11 +246,11 @@ def _there(db: Database, table: str, ids: Sequence[str]) -> set[str]:
     found: set[str] = set()
     for start in range(0, len(ids), BATCH):
         those, names = one_of("id", ids[start : start + BATCH])
-        found |= set(_column(db, f"SELECT id FROM {table} WHERE {those}", names))
+        found |= set(column(db, f"SELECT id FROM {table} WHERE {those}", names))
     return found
 
 
-def _column(db: Database | Transaction, sql: str, given: Row) -> list[str]:
+def column(db: Database | Transaction, sql: str, given: Row) -> list[str]:
     return [str(next(iter(row.values()))) for row in db.read(sql, given)]
 
 
@@ -357,7 +270,7 @@ def _is_file(db: Database | Transaction, workspace_id: str, sha256: str) -> bool
 
 def _own_texts(tx: Transaction, chat_id: str) -> list[str]:
     """The files that Leaf wrote as versions of documents of this chat, and of no other's."""
-    return _column(
+    return column(
         tx,
         """
         SELECT DISTINCT f.id FROM documents d JOIN document_versions v ON v.document_id = d.id JOIN files f ON f.id = v.file_id
@@ -374,9 +287,9 @@ def _own_figures(tx: Transaction, workspace_id: str, chat_id: str) -> list[str]:
     earlier versions only messages say where a figure was drawn."""
     given: Row = {"workspace": workspace_id, "chat": chat_id, "own": f"figure:{chat_id}:%"}
     figures = "FROM derived_pictures WHERE workspace_id = :workspace AND source_sha256"
-    own = _column(tx, f"SELECT source_sha256 {figures} LIKE :own", given)
+    own = column(tx, f"SELECT source_sha256 {figures} LIKE :own", given)
     elder = f"SELECT sha256 {figures} LIKE 'figure:%' AND source_sha256 NOT LIKE 'figure:%:%'"
-    drawn = set(_column(tx, elder, given))
+    drawn = set(column(tx, elder, given))
     if not drawn:
         return own
     said = "CAST(m.parts AS TEXT)"
@@ -407,7 +320,7 @@ def _forget_made(
     """Forget what a table has of these bytes; returns the hashes of what was made."""
     those, names = one_of("source_sha256", list(sources))
     sql = f"DELETE FROM {table} WHERE workspace_id = :workspace AND {those} RETURNING sha256"
-    return _named(_column(tx, sql, {"workspace": workspace_id, **names}))
+    return _named(column(tx, sql, {"workspace": workspace_id, **names}))
 
 
 def _forget_results_outside(
@@ -452,9 +365,9 @@ def _all_hashes(
     asked."""
     kept = [f"SELECT sha256 FROM {t} WHERE workspace_id = :workspace" for t in KEPT if t in there]
     given = {"workspace": workspace_id}
-    found = _column(tx, " UNION ".join(kept), given) if kept else []
+    found = column(tx, " UNION ".join(kept), given) if kept else []
     if {"jobs", "job_items"} <= set(there):
-        items = _column(
+        items = column(
             tx,
             "SELECT CAST(i.given AS TEXT) AS given FROM job_items i JOIN jobs j ON j.id = i.job_id "
             "WHERE j.workspace_id = :workspace",
@@ -462,46 +375,3 @@ def _all_hashes(
         )
         found += [sha256 for item in items for sha256 in _SHA256.findall(item)]
     return _named(found)
-
-
-def _memberships(tx: Transaction, user: Row) -> tuple[list[str], list[str]]:
-    """The user's workspaces: those that are theirs alone, and those in which others are and
-    something of theirs. They may have left one of these, or been removed: their chats stayed."""
-    rows = tx.read(
-        """
-        SELECT m.workspace_id, w.name,
-            (SELECT count(*) FROM workspace_members o WHERE o.workspace_id = m.workspace_id) AS members,
-            (SELECT count(*) FROM workspace_members o
-                WHERE o.workspace_id = m.workspace_id AND o.role = 'owner' AND o.user_id <> :user) AS owners
-        FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = :user
-        """,
-        user,
-    )
-    for row in rows:
-        if row["members"] > 1 and not row["owners"]:
-            raise InvalidInputError(
-                f"{user['email']} is the only owner of '{row['name']}', which others belong to.",
-                "Make somebody else an owner first, or purge that workspace.",
-            )
-    alone = [str(row["workspace_id"]) for row in rows if row["members"] == 1]
-    shared = [str(row["workspace_id"]) for row in rows if row["members"] > 1]
-    left = _column(
-        tx,
-        "SELECT c.workspace_id AS id FROM chats c JOIN chat_participants p ON p.chat_id = c.id "
-        "WHERE p.user_id = :user UNION SELECT workspace_id FROM shared_links WHERE user_id = :user",
-        user,
-    )
-    return alone, [*shared, *(one for one in left if one not in {*alone, *shared})]
-
-
-def _chats_of_one(tx: Transaction, workspace_id: str, user: Row) -> list[str]:
-    """Chats of a workspace in which this user takes part and nobody else."""
-    return _column(
-        tx,
-        """
-        SELECT c.id FROM chats c JOIN chat_participants p ON p.chat_id = c.id AND p.user_id = :user
-        WHERE c.workspace_id = :workspace AND NOT EXISTS (
-            SELECT 1 FROM chat_participants o WHERE o.chat_id = c.id AND o.user_id <> :user)
-        """,
-        {"workspace": workspace_id, "user": user["user"]},
-    )
