@@ -261,12 +261,17 @@ def unscoped_keep_shown(db: Database, message_id: str, parts: list[Part]) -> Non
     found = unscoped_get(db, message_id)
     if found is None or found.message.status != "stopped" or found.message.parts or not parts:
         return
+    given = {"at": now(), "id": message_id}
     with db.transaction() as tx:
         tx.concerns([found.scope.workspace_id])
         tx.execute(
             "UPDATE messages SET parts = :parts, words = :words, updated_at = :at WHERE id = :id AND "
             "status = 'stopped'",
-            {"parts": parts, "words": _words(parts), "at": now(), "id": message_id},
+            {"parts": parts, "words": _words(parts), **given},
+        )
+        tx.execute(
+            f"UPDATE chats AS c SET updated_at = {chats.LATER} WHERE c.id = :chat",
+            {"at": given["at"], "chat": found.message.chat_id},
         )
 
 
