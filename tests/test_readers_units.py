@@ -72,6 +72,8 @@ def test_a_mark_that_may_be_of_thousands_is_doubted_beside_a_unit_too(tmp_path: 
         ["ABC 12", "ABC 13"],
         ["5m", "7m"],
         ["12", "3 zł"],
+        ["12B", "3B", "22B"],  # seats, staircases, classes
+        ["32 M", "34 M"],  # sizes
     ],
 )
 def test_words_and_units_that_are_no_currencies_are_none(values: list[str]) -> None:
@@ -91,6 +93,8 @@ def test_a_value_that_lacks_the_unit_keeps_the_column_text(tmp_path: Path) -> No
         (["+493012345678", "n/a", "+4940555121"], "+493012345678"),
         (["1E10", "2E5", "n/a", "307"], "1E10"),
         (["3.8", "3.9", "3.10", "4.0"], "3.10"),
+        (["3.8", "3.10", "3.11", "3.12"], "3.10"),
+        (["+4741234567", "+4791234567"], "+4741234567"),
     ],
 )
 def test_numbers_that_show_that_they_are_codes_stay_as_they_are_written(
@@ -107,6 +111,8 @@ def test_numbers_that_show_that_they_are_codes_stay_as_they_are_written(
     [
         (["1.10", "1.20", "2.30"], [1.1, 1.2, 2.3]),
         (["3.9", "3.10", "3.05"], [3.9, 3.1, 3.05]),
+        (["3.10", "3.11", "3.25"], [3.1, 3.11, 3.25]),
+        (["+1234567", "+2345678"], [1234567, 2345678]),
         (["+1.5", "-2.3"], [1.5, -2.3]),
         (["1e5", "2e3"], [1e5, 2e3]),
         (["1E+10", "2E+05"], [1e10, 2e5]),

@@ -412,6 +412,17 @@ BY_COLUMN = query(
         ("North made 15,100 of 41,000 in 2024", "41,000", "exact"),
         ("North (15,100) and 3DS (9,650) are small", "9,650", "exact"),
         ("The largest made 17,300", "17,300", "exact"),
+        ("In 2023 South rose to 17,300", "17,300", "none"),
+        ("Since 2023 North has gone up to 15,100", "15,100", "exact"),
+        ("Seit 2023 ist North auf 15.100 gestiegen", "15.100", "exact"),
+        ("Desde 2023 North ha subido a 15.100", "15.100", "exact"),
+        ("Compared with 2023, North now stands at 15,100", "15,100", "exact"),
+        ("North: 15,100 (+21.8 % since 2023)", "15,100", "exact"),
+        ("Since 2023 North has gone up to 17,300", "17,300", "none"),
+        ("North started at 12,400 in 2023 and ended at 15,100", "15,100", "exact"),
+        ("North had 12,400 until 2024", "12,400", "exact"),
+        ("North made 15,100 in 2024 instead of 12,400", "12,400", "exact"),
+        ("North hat 2024 15.100, der Süden 17.300", "17.300", "exact"),
     ],
 )
 def test_a_number_of_another_row_or_year_than_a_sentence_names_has_no_receipt(
@@ -427,6 +438,7 @@ def test_a_number_of_another_row_or_year_than_a_sentence_names_has_no_receipt(
         ("In 2023 South made 17,300", "17,300", "none"),
         ("In 2024 South made 17,300", "17,300", "exact"),
         ("In 2024 South rose from 11,800 to 17,300", "11,800", "exact"),
+        ("Since 2023 South has climbed to 17,300", "17,300", "exact"),
     ],
 )
 def test_a_number_of_a_column_of_another_year_has_no_receipt(

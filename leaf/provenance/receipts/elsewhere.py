@@ -27,17 +27,20 @@ _ANOTHER = re.compile(
 """Words for a row that has no name in the sentence."""
 _EARLIER = re.compile(
     r"(?i)\b(?:previous|prior|preceding|before|earlier|after|ago|last|compared|against|versus|vs|"
-    r"vorjahr\w*|vormonat\w*|vorquartal\w*|vorher\w*|zuvor|nach|letzte[nrms]?|gegenüber|vergl\w+|"
-    r"précédent\w*|avant|après|contre|dernière?|comparé\w*|rapport|"
-    r"anterior\w*|antes|tras|después|pasad[oa]|frente|respecto|comparación)\b"
+    r"until|"
+    r"vorjahr\w*|vormonat\w*|vorquartal\w*|vorher\w*|zuvor|nach|letzte[nrms]?|gegenüber|"
+    r"vergl\w+|bis|davor|"
+    r"précédent\w*|avant|après|contre|dernière?|comparé\w*|rapport|jusqu\w*|"
+    r"anterior\w*|antes|tras|después|pasad[oa]|frente|respecto|comparación|hasta)\b"
 )
-_ENDS = re.compile(
-    r"(?i)\b(?:largest|biggest|highest|smallest|lowest|best|worst|leading|leaders?|top|bottom|max\w*|"
-    r"min\w*|ranges?|ranging|between|"
-    r"(?:größte|höchste|kleinste|niedrigste|beste|schlechteste|führende|stärkste|schwächste)[nrms]?|"
-    r"spitze\w*|zwischen|spanne|plus (?:grand|haut|élevé|petit|bas|faible|fort)e?s?|meilleure?s?|pire|"
-    r"entre|mayor(?:es)?|menor(?:es)?|más (?:alt|baj|grande|pequeñ)\w*|mejor|peor)\b"
+"""Words that lead to what came before the time that is named."""
+_SINCE = re.compile(
+    r"(?i)\b(?:since|from|starting|began|started|compared|against|versus|vs|unlike|"
+    r"seit|von|ab|gegenüber|vergl\w+|anders|begann\w*|"
+    r"depuis|partir|rapport|comparé\w*|contre|"
+    r"desde|respecto|frente|comparación|partir de)\b|(?<=% )(?:on|over|above)\b"
 )
+"""Words that lead from the time that is named to a later one."""
 
 
 def is_elsewhere(
@@ -50,12 +53,13 @@ def is_elsewhere(
     rows, columns = _rows(hit, table, said, years, sentence), _columns(hit, table, years)
     if not (rows or columns) or _ANOTHER.search(sentence):
         return False
-    changes = speaks_of_a_change(sentence) or bool(_EARLIER.search(sentence))
-    if changes and (_is_earlier(hit, table, rows) or _is_column_before(hit, table, columns)):
+    earlier = _is_in_time(hit, table, rows, -1) or _is_column_before(hit, table, columns)
+    if earlier and (speaks_of_a_change(sentence) or _EARLIER.search(sentence)):
         return False
-    return not (
-        (changes or _ENDS.search(sentence)) and _is_told(hit, table, rows, columns, sentence)
-    )
+    later = _is_in_time(hit, table, rows, 1) or _is_column_after(hit, table, columns)
+    if later and _SINCE.search(sentence):
+        return False
+    return not _is_told(hit, table, rows, columns, sentence)
 
 
 def _rows(
@@ -94,13 +98,21 @@ def _columns(hit: Value, table: ResultNumbers, years: frozenset[str]) -> frozens
     return frozenset(j for j, name in enumerate(table.columns) if years <= {*YEAR.findall(name)})
 
 
-def _is_earlier(hit: Value, table: ResultNumbers, rows: frozenset[int]) -> bool:
-    return any(in_time(table, hit.row, row) < 0 for row in rows)
+def _is_in_time(hit: Value, table: ResultNumbers, rows: frozenset[int], way: int) -> bool:
+    """Whether a cell is of the same as one of these rows, before (-1) or after (1) it."""
+    return any(in_time(table, hit.row, row) == way for row in rows)
 
 
 def _is_column_before(hit: Value, table: ResultNumbers, columns: frozenset[int]) -> bool:
     past = columns_before(table)
     return table.columns.index(hit.column) in {past.get(column) for column in columns}
+
+
+def _is_column_after(hit: Value, table: ResultNumbers, columns: frozenset[int]) -> bool:
+    column, past = table.columns.index(hit.column), columns_before(table)
+    while (before := past.get(column)) is not None and before not in columns:
+        column = before
+    return before is not None
 
 
 def _is_told(
@@ -110,7 +122,8 @@ def _is_told(
     columns: frozenset[int],
     sentence: str,
 ) -> bool:
-    """Whether the sentence also tells the number of what it names: the other one is beside it."""
+    """Whether the sentence also tells the number of what it names: the other one is of something
+    beside it, which may have no name here or another than in its row (*Süden*, *the French*)."""
     own = table.columns.index(hit.column)
     numbers = [
         abs(float(table.numbers[i, j])) for i in rows or (hit.row,) for j in columns or (own,)

@@ -308,6 +308,7 @@ def _fitting(plans: Sequence[ParsePlan], distinct: Sequence[str]) -> list[tuple[
 
 
 _PHONE = re.compile(r"\+[0-9]{11,15}")
+_SHORT_PHONE = re.compile(r"\+[0-9]{8,15}")
 _POWER = re.compile(r"[0-9]+E[0-9]+")
 _VERSION = re.compile(r"(?P<major>[0-9]{1,4})\.(?P<minor>0|[1-9][0-9]{0,2})")
 
@@ -324,6 +325,8 @@ def codes_in(sample: Sequence[str]) -> str:
     version 3.10 after 3.9; empty where nothing does."""
     values = _different(sample)
     phone = next(filter(_PHONE.fullmatch, values), "")
+    if len(values) > 1 and all(map(_SHORT_PHONE.fullmatch, values)):
+        phone = values[0]  # Norway's have ten digits, and no amounts are all written with a sign
     return phone or _code_with_power(values) or _late_version(values)
 
 
@@ -336,8 +339,9 @@ def _code_with_power(values: Sequence[str]) -> str:
 
 
 def _late_version(values: Sequence[str]) -> str:
-    """3.10 where 3.9 stands too: as fractions they would be written with as many digits, or without
-    the zero at the end. Where 3.05 is written, 3.10 is no tenth of something."""
+    """3.10 where 3.9 stands too, or 3.11 and one of a single digit: as fractions they would be
+    written with as many digits, or without the zero at the end. Where 3.05 is written, 3.10 is no
+    tenth of something."""
     found = [_VERSION.fullmatch(value) for value in values]
     if not found or not all(found):
         return ""
@@ -345,7 +349,12 @@ def _late_version(values: Sequence[str]) -> str:
     for one in found:
         if one:
             minors.setdefault(one["major"], set()).add(int(one["minor"]))
-    return next((f"{major}.10" for major, seen in minors.items() if {9, 10} <= seen), "")
+    return next((f"{major}.10" for major, seen in minors.items() if _goes_on(seen)), "")
+
+
+def _goes_on(minors: set[int]) -> bool:
+    """Whether these count up over 9."""
+    return {9, 10} <= minors or ({10, 11} <= minors and any(0 < minor < 9 for minor in minors))
 
 
 _PERIOD = re.compile(

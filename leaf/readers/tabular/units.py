@@ -40,6 +40,9 @@ _VALUE = re.compile(
     re.ASCII,
 )
 _PRICE = re.compile(r".*\d[.,]\d\d", re.ASCII)
+_FRACTION = re.compile(r"\d+[.,]\d{1,2}", re.ASCII)
+_LETTERS = frozenset("kKMB")
+"""Scales that are also sizes, seats, classes and house numbers: 32 M, 12B."""
 _FEWEST = 0.8
 """Part of the values whose unit is known, from which on the others are the odd ones."""
 _MOST = 8
@@ -63,6 +66,9 @@ def units_of(values: Sequence[str]) -> tuple[Unit, ...]:
         else:
             found.setdefault(unit, []).append(number)
     if not 0 < len(found) <= _MOST or not all(_is_sure(*one) for one in found.items()):
+        return ()
+    lettered = [n for (before, after), n in found.items() if not before and after in _LETTERS]
+    if lettered and not any(_FRACTION.fullmatch(number) for some in lettered for number in some):
         return ()
     return tuple(found)
 
