@@ -367,6 +367,15 @@ def test_rows_that_add_up_the_others_are_not_added_up_with_them() -> None:
         assert receipt("The average revenue is 13,750.38", added).how == "average of revenue"
 
 
+def test_rows_that_add_up_others_are_not_counted_with_them() -> None:
+    rows = [["North", 100.0], ["South", 250.0], ["Total", 350.0]]
+    found = match(["There are 2 regions.", "There are 3 regions."], [query(["region", "t"], rows)])
+    assert [(one.kind, one.how) for one in found] == [
+        ("counted", "rows of r1 without totals"),
+        ("none", ""),
+    ]
+
+
 def test_parts_of_a_rollup_are_left_out_and_a_row_without_a_name_that_is_no_sum_is_not() -> None:
     rows = [["North", "Lamp", 400.25], ["North", "Desk", 311.5], ["South", "Lamp", 207.0]]
     sums = [["North", None, 711.75], ["South", None, 207.0], [None, None, 918.75]]

@@ -25,6 +25,7 @@ from leaf.provenance.receipts.evidence import (
 )
 from leaf.provenance.receipts.figures import MONTHS, Figure, figures
 from leaf.provenance.receipts.names import names_a_row
+from leaf.provenance.receipts.total_rows import total_rows
 from leaf.provenance.receipts.words import YEAR, counted, tokens
 from leaf.shapes.results import Data, Output, ProfileShown, TableShown, tables_of
 
@@ -111,16 +112,14 @@ def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
         if not any(isinstance(row[j], int | float) for row in rows if j < len(row))
     ]
     sql = str(table.get("sql") or one.input.get("sql") or "")
-    part = _is_part(sql, total)
-    if not part:
-        of = f"rows of {result_id or 'the result'}"
-        book.values.append(_counted(total, one, of, result_id, " ".join(texts)))
+    part, counted_at = _is_part(sql, total), len(book.values)
     scans = table.get("scanned") or ()
     book.values.append(_counted(len(scans), one, "tables that were read"))
     for scanned in scans:
         book.values.append(_counted(scanned["rows"], one, f"rows of {scanned['name']}"))
     labels = [_labels(row, columns) for row in rows]
     numbers = _add_cells(book, one, columns, rows, labels, result_id)
+    of, sums = f"rows of {result_id or 'the result'}", 0
     if rows:
         shared = labels[0].intersection(*labels[1:]) if len(labels) > 1 else frozenset()
         own = [label - shared for label in labels]
@@ -139,6 +138,11 @@ def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
                 part,
             )
         )
+        sums = len(total_rows(book.tables[-1])) if total == len(rows) else 0
+    if not part:
+        of += " without totals" if sums else ""
+        count = _counted(total - sums, one, of, result_id, " ".join(texts))
+        book.values.insert(counted_at, count)
 
 
 def _is_part(sql: str, total: int) -> bool:
