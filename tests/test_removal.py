@@ -327,15 +327,16 @@ def test_an_account_takes_its_chats_along_from_a_workspace_that_it_was_removed_f
 
 
 def test_chats_of_an_account_that_an_earlier_version_left_behind_go_at_the_next_start(
-    tmp_path: Path,
+    tmp_path: Path, kept: dict[str, Any]
 ) -> None:
-    with opened(tmp_path) as leaf:
+    with opened(tmp_path, **kept) as leaf:
         ann, bob = removed_from_the_team(leaf)
-    with closing(duckdb.connect(str(tmp_path / "leaf.duckdb"))) as db:
-        for table in ("chat_participants", "workspace_members", "identities"):
-            db.execute(f"DELETE FROM {table} WHERE user_id = ?", [bob.user_id])
-        db.execute("DELETE FROM users WHERE id = ?", [bob.user_id])
-    with opened(tmp_path) as leaf:
+        with leaf._house.store.db.transaction() as tx:
+            tx.concerns([ann.workspace_id])
+            for table in ("chat_participants", "workspace_members", "identities"):
+                tx.execute(f"DELETE FROM {table} WHERE user_id = :user", {"user": bob.user_id})
+            tx.execute("DELETE FROM users WHERE id = :user", {"user": bob.user_id})
+    with opened(tmp_path, **kept) as leaf:
         leaf.launch()
         assert rows_with_the_word(leaf) == []
         assert len(leaf.session(ann).chats.list()) == 1
