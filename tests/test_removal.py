@@ -19,7 +19,7 @@ import duckdb
 import pytest
 
 from leaf.app import Leaf
-from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.errors import InvalidInputError, LeafError, NotFoundError, StoreError
 from leaf.sessions.session import Session
 from leaf.settings.storage import Storage
 from leaf.store import removal, rows
@@ -327,8 +327,11 @@ def test_an_account_takes_its_chats_along_from_a_workspace_that_it_was_removed_f
 
 
 def test_chats_of_an_account_that_an_earlier_version_left_behind_go_at_the_next_start(
-    tmp_path: Path, kept: dict[str, Any]
+    tmp_path: Path, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreError("The database takes nothing.", "Wait.")
+
     with opened(tmp_path, **kept) as leaf:
         ann, bob = removed_from_the_team(leaf)
         with leaf._house.store.db.transaction() as tx:
@@ -337,7 +340,10 @@ def test_chats_of_an_account_that_an_earlier_version_left_behind_go_at_the_next_
                 tx.execute(f"DELETE FROM {table} WHERE user_id = :user", {"user": bob.user_id})
             tx.execute("DELETE FROM users WHERE id = :user", {"user": bob.user_id})
     with opened(tmp_path, **kept) as leaf:
-        leaf.launch()
+        with monkeypatch.context() as failing:
+            failing.setattr(removal, "remove_chat", refuse)
+            leaf.launch()  # a database that takes nothing does not keep Leaf from starting
+        leaf._house.remover.finish()
         assert rows_with_the_word(leaf) == []
         assert len(leaf.session(ann).chats.list()) == 1
 
