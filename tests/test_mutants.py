@@ -3,6 +3,7 @@ tests it is tried with."""
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from bench import mutants as bench
 from bench._mutants.mutate import Mutant, mutants, sound
 from bench._mutants.trials import Tracer, chosen, put_in_place
 
@@ -172,3 +174,29 @@ def test_lines_are_noted_of_the_files_that_are_changed_alone(tmp_path: Path) -> 
             other.join()
         assert tracer.ran() == [f"{name}.py:run"]
         assert tracer.lines() == ({"one.py": [2, 4]} if name == "one" else {})
+
+
+@pytest.mark.parametrize("name", sorted(bench.PARTS.keys() - {"store"}))
+def test_a_part_is_tried_with_every_file_of_tests_that_calls_it(name: str) -> None:
+    """But for the store, by which half of all tests prepare what they are about."""
+    part = bench.PARTS[name]
+    files = [path for pattern in part.files for path in bench.ROOT.glob(pattern)]
+    modules = {path.relative_to(bench.ROOT).with_suffix("").as_posix() for path in files}
+    called = {
+        path.stem
+        for path in bench.ROOT.glob("tests/test_*.py")
+        if modules & _imported(ast.parse(path.read_text()))
+    }
+    assert called <= set(part.tests)
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """Modules, as paths without their ending, and what may be one."""
+    named: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            named += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            named += [f"{node.module}.{alias.name}" for alias in node.names]
+            named.append(str(node.module))
+    return {name.replace(".", "/") for name in named}

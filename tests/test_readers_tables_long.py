@@ -104,3 +104,27 @@ def test_a_header_that_comes_again_among_columns_of_text_is_left_out_of_a_long_f
     (info,) = DelimitedReader().tables(path, tmp_path)
     assert info.rows == 120_000
     assert [n.place for n in info.notes if n.kind == "header-repeated"] == ["row 60002"]
+
+
+@pytest.mark.usefixtures("streamed")
+@pytest.mark.parametrize(
+    ("end", "kinds"),
+    [
+        ("Quelle: Amt für Statistik;;;", {"footer": 1}),
+        ("* provisional;;;\nSource: own survey;;;", {"footer": 2}),
+        ("Note Ltd;;;", {"notes-doubtful": 1}),
+        ("Zeta Ltd;;;", {}),
+    ],
+    ids=["remark", "two", "doubtful", "a row"],
+)
+def test_a_remark_that_has_its_delimiters_is_none_of_the_rows_of_a_long_file(
+    tmp_path: Path, end: str, kinds: dict[str, int]
+) -> None:
+    lines = [f"Client {n % 7};{n};{n / 4};{n % 5}\n" for n in range(4_000)]
+    path = tmp_path / "a.csv"
+    path.write_text("client;id;amount;x\n" + "".join(lines) + end + "\n", encoding="utf-8")
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    said = {n.kind: n.count for n in info.notes if n.kind in ("footer", "notes-doubtful")}
+    assert said == kinds
+    assert info.rows == 4_000 + (0 if "footer" in kinds else 1)
+    assert [kind for _, kind in info.columns][1:] == ["BIGINT", "DOUBLE", "BIGINT"]

@@ -133,11 +133,11 @@ def test_lines_of_a_document_are_those_of_its_pretty_form(tmp_path: Path) -> Non
 def test_a_document_of_too_many_values_is_refused_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, refused: bool
 ) -> None:
-    monkeypatch.setattr("leaf.readers.tabular.json.MAX_VALUES", 20)
+    monkeypatch.setattr("leaf.readers.tabular.json_parser.MAX_VALUES", 20)
     path = tmp_path / "numbers.json"
     path.write_text(text)
     for piece in (7, 1 << 22):
-        monkeypatch.setattr("leaf.readers.tabular.json._PIECE", piece)
+        monkeypatch.setattr("leaf.readers.tabular.json_parser._PIECE", piece)
         if not refused:
             assert JsonReader().outline(path).kind == "json"
             continue
@@ -346,3 +346,66 @@ def test_columns_whose_labels_are_words_are_told_by_their_kinds(tmp_path: Path) 
 )
 def test_objects_of_no_one_shape_stay_what_they_are(tmp_path: Path, value: Any) -> None:
     assert load_json(tmp_path, value) == []
+
+
+AGAIN = '{"id": 1, "tag": "a:b", "at": {"x": 1, "x": 2}, "tag": "c\\": d", "tag_2": "e", "tag": 7}'
+ONCE = '{"id": 2, "tag": "at 10:30, see http://x", "at": {"x": 3}}'
+PLAIN = '{"id": 3}'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("form", ["records", "inside", "lines"])
+def test_members_of_one_name_are_all_kept_and_named(
+    tmp_path: Path, form: str, encoding: str
+) -> None:
+    records = ", ".join([ONCE, AGAIN, PLAIN])
+    text = {
+        "records": f"[{records}]",
+        "inside": f'{{"data": [{records}]}}',
+        "lines": "\n".join([ONCE, AGAIN, PLAIN]),
+    }[form]
+    path = tmp_path / "a.json"
+    path.write_text(text, encoding=encoding)
+    (info,) = JsonReader().tables(path, tmp_path)
+    assert [name for name, _ in info.columns] == [
+        *("id", "tag", "at.x", "at.x_2", "tag_3", "tag_2", "tag_4")
+    ]
+    rows = duckdb.sql(f"SELECT * FROM '{tmp_path / info.parquet}'").fetchall()
+    assert rows == [
+        (2, "at 10:30, see http://x", 3, None, None, None, None),
+        (1, "a:b", 1, 2, 'c": d', "e", 7),
+        (3, None, None, None, None, None, None),
+    ]
+    said = [note.text for note in info.notes if note.kind == "names-repeated"]
+    assert said == [
+        "Members that an object names more than once got a number: x, tag (objects: 2)."
+    ]
+    assert [n.text for n in JsonReader().outline(path).notes if n.kind == "names-repeated"] == said
+
+
+@pytest.mark.parametrize("between", [":", " : ", "\t:", "  :"])
+def test_members_of_one_name_are_found_however_the_colons_are_set(
+    tmp_path: Path, between: str
+) -> None:
+    path = tmp_path / "a.jsonl"
+    again = f'{{"a": 1, "a"{between}2}}'
+    path.write_text(f'{again}\n{{"b": "\\": \\" :", "c": " :"}}\n')
+    assert [p.text for p in JsonReader().passages(path, Where("row"))] == [
+        '{"a":1,"a_2":2}',
+        '{"b":"\\": \\" :","c":" :"}',
+    ]
+
+
+def test_members_whose_texts_hold_colons_are_none_of_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(f"[{ONCE}, {PLAIN}]")
+    (info,) = JsonReader().tables(path, tmp_path)
+    assert [note.kind for note in info.notes] == []
+
+
+def test_members_of_one_name_beside_numbers_beyond_64_bits(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 123456789012345678901, "a": NaN}\n{"a": 5}\n')
+    assert next(p.text for p in JsonReader().passages(path, Where())) == (
+        '{"a": 123456789012345678901, "a_2": NaN}'
+    )

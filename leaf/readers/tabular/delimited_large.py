@@ -29,12 +29,13 @@ from leaf.readers.tabular.delimited_source import (
     repair_notes,
 )
 from leaf.readers.tabular.dialect import Records
+from leaf.readers.tabular.footers import remarks_below
 from leaf.readers.tabular.grid import TableBlock
 from leaf.readers.tabular.integrity import examine
 from leaf.readers.tabular.place import TablePlace
 from leaf.readers.tabular.plans import TEXT, ParsePlan, guarded_plans
 from leaf.readers.tabular.sql import connect, copy, identifier, literal
-from leaf.readers.tabular.text_sink import TextSink
+from leaf.readers.tabular.text_sink import TAIL, TextSink
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,12 +116,15 @@ def _clean_layout(source: DelimitedSource) -> tuple[TableBlock, list[list[str]],
     if list(block.body) != list(range(block.body[0], len(grid))):
         return None
     rows = [grid[i] for i in block.body]
+    more: list[list[str]] = []
     for line_group in _slices(source):
         probe = Records(line_group, source.dialect)
         more = [row for row in probe if row != [""]]
         if probe.repaired or any(len(row) != width for row in more):
             return None
         rows += more
+    if any(remarks_below(more[-TAIL:], range(len(more[-TAIL:])), width)):
+        return None
     header, _ = _header_cells(block, grid)
     return block, [list(column) for column in zip(*rows, strict=True)], header
 

@@ -20,23 +20,16 @@ from leaf.readers.tabular.cells import places, unique_names
 from leaf.readers.tabular.column import Column
 from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable, write
 from leaf.readers.tabular.integrity import examine_records
+from leaf.readers.tabular.json_parser import JsonParser
 from leaf.readers.tabular.json_records import Flat, dump, flatten, named, tables_in
 from leaf.readers.tabular.sql import connect, literal
 from leaf.readers.tabular.values import describe, write_values
 
-MAX_WHOLE_BYTES = 300_000_000
-"""A JSON document is held in memory whole; JSON Lines have no limit."""
-MAX_VALUES = 30_000_000
-"""Values of a document: each takes 8 to 100 bytes of memory, however few it has in the file."""
-_PIECE = 1 << 22
 _LONGEST_LINE = 50_000_000
 """Characters of a record; what has no end by then is one document."""
 _MEMORY_BYTES = 32_000_000
 """JSON Lines above this size are written in chunks."""
 _CHUNK = 20_000
-MAX_DEPTH = 200
-"""Levels of lists and objects; no table is deeper, and what walks through them calls itself for
-each."""
 _CHARACTERS = 2.5
 
 
@@ -62,10 +55,13 @@ class JsonReader:
                 tokens=tokens,
                 notes=lines.notes(),
             )
-        value = _load(path)
+        parser = JsonParser()
+        value = parser.document(path)
+        notes = parser.notes()
         found = tables_in(value)
         if not found:
-            return Outline("json", "application/json", lines=_line_count(value), tokens=tokens)
+            count = _line_count(value)
+            return Outline("json", "application/json", lines=count, tokens=tokens, notes=notes)
         largest = max(found, key=lambda t: len(t.records))
         keys = {}
         for record in largest.records[:2_000]:
@@ -78,6 +74,7 @@ class JsonReader:
             rows=len(largest.records),
             columns=len(keys),
             tokens=tokens,
+            notes=notes,
         )
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
@@ -86,7 +83,7 @@ class JsonReader:
         if _is_lines(path) and where.unit != "line":
             yield from _within((dump(r) for r in _Lines(path)), where, "row")
             return
-        value = _load(path) if not _is_lines(path) else list(_Lines(path))
+        value = JsonParser().document(path) if not _is_lines(path) else list(_Lines(path))
         found = tables_in(value)
         if where.sheet:
             found = [t for t in found if t.path.lower() == where.sheet.lower()]
@@ -112,12 +109,14 @@ class JsonReader:
                 info = _info("0.parquet", "", written, lines.notes(), "lines")
                 return [examine_records(connection, out, info)]
             infos = []
-            found = tables_in(_load(path))
+            parser = JsonParser()
+            found = tables_in(parser.document(path))
             for number, table in enumerate(found):
                 written = _write(connection, table.records, out / f"{number}.parquet")
                 name = table.path if len(found) > 1 else ""
                 what = table.path or "records"
-                info = _info(f"{number}.parquet", name, written, table.notes, what)
+                notes = table.notes + parser.notes()
+                info = _info(f"{number}.parquet", name, written, notes, what)
                 infos.append(examine_records(connection, out, info))
             return infos
 
@@ -164,100 +163,6 @@ def _line_count(value: Any) -> int:
     return 2 + len(value) + sum(_line_count(v) - 1 for v in inner if isinstance(v, dict | list))
 
 
-def _load(path: Path) -> Any:
-    """The whole document. Python's own parser takes what orjson refuses: NaN, big integers, other
-    encodings."""
-    import orjson
-
-    size = path.stat().st_size
-    if not size:
-        raise UnreadableFileError(
-            "This file is empty.", "Upload the file again, or check how it was exported."
-        )
-    if size > MAX_WHOLE_BYTES:
-        limit = MAX_WHOLE_BYTES // 1_000_000
-        raise FileTooLargeError(
-            f"This file is over the limit of {limit} MB for one JSON document.",
-            "Save it as JSON Lines or Parquet.",
-        )
-    if _has_over(path, MAX_VALUES):
-        message = (
-            f"It holds over {MAX_VALUES / 1e6:g} million values, more than one JSON document may."
-        )
-        raise FileTooLargeError(message, "Save it as JSON Lines, CSV or Parquet.")
-    try:
-        value = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError:
-        value = None
-    try:
-        if value is not None and not _has_big_numbers(value):
-            return value
-        with open_text(path, sniff_encoding(path)) as file:
-            value = json.load(file)
-        _has_big_numbers(value)
-        return _without_surrogates(value)
-    except json.JSONDecodeError as e:
-        message = f"This file is no valid JSON: {e.msg} in line {e.lineno:,}, column {e.colno:,}."
-        raise UnreadableFileError(message, "The file may be cut short; export it again.") from e
-    except RecursionError as e:
-        raise UnreadableFileError("This file is nested too deeply to be read.") from e
-
-
-def _has_over(path: Path, values: int) -> bool:
-    """Whether there are more commas outside of texts; those inside are told apart only where there
-    are so many in all."""
-    with path.open("rb") as file:
-        commas = sum(piece.count(b",") for piece in iter(lambda: file.read(_PIECE), b""))
-    return commas > values and _separators(path, values) > values
-
-
-def _separators(path: Path, enough: int) -> int:
-    """Commas outside of texts, counted until there are enough."""
-    count, inside, rest = 0, False, b""
-    with path.open("rb") as file:
-        while count <= enough and (piece := file.read(_PIECE)):
-            data = rest + piece
-            cut = (
-                len(data) - (len(data) - len(data.rstrip(b"\\"))) % 2
-            )  # a last backslash belongs to what follows
-            data, rest = data[:cut], data[cut:]
-            parts = data.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
-            count += sum(part.count(b",") for part in parts[inside::2])
-            inside ^= len(parts) % 2 == 0
-    return count
-
-
-def _without_surrogates(value: Any) -> Any:
-    """Halves of characters, which JSON can write and no text can hold, as the sign for what is
-    unreadable."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_without_surrogates(v) for v in value]
-    return value
-
-
-def _has_big_numbers(value: Any) -> bool:
-    """Whether orjson may have rounded an integer: it reads those beyond 64 bits as floats. Raises
-    RecursionError."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        deeper: list[Any] = []
-        for item in level:
-            if isinstance(item, float):
-                if abs(item) >= 2**63 and abs(item) != float("inf") and item == int(item):
-                    return True
-            elif isinstance(item, dict | list):
-                inner = item.values() if isinstance(item, dict) else item
-                deeper.extend(v for v in inner if isinstance(v, float | dict | list))
-        if not deeper:
-            return False
-        level = deeper
-    raise RecursionError(f"nested more than {MAX_DEPTH} levels deep")
-
-
 def _is_lines(path: Path) -> bool:
     """Whether each of the first two lines is a JSON value of its own."""
     with open_text(path, sniff_encoding(path)) as file:
@@ -290,37 +195,25 @@ def _parses(line: str) -> bool:
     return True
 
 
-def _line(line: str) -> Any:
-    """One record. Raises JSONDecodeError, RecursionError."""
-    import orjson
-
-    try:
-        value = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        value = json.loads(line)
-        _has_big_numbers(value)
-        return _without_surrogates(value)
-    return json.loads(line) if _has_big_numbers(value) or "00000000000000" in line else value
-
-
 class _Lines:
     """The records of JSON Lines; may be gone through several times. Lines that are no JSON are
     skipped and counted."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._parser = JsonParser()
         self.skipped: list[int] = []
         self.count = 0
 
     def __iter__(self) -> Iterator[Any]:
-        self.skipped, self.count = [], 0
+        self.skipped, self.count, self._parser = [], 0, JsonParser()
         encoding = sniff_encoding(self._path)
         with open_text(self._path, encoding) as file:
             for number, line in enumerate(file, 1):
                 if not line.strip():
                     continue
                 try:
-                    value = _line(line)
+                    value = self._parser.line(line)
                 except (json.JSONDecodeError, RecursionError):
                     self.skipped.append(number)
                     continue
@@ -332,14 +225,15 @@ class _Lines:
             )
 
     def notes(self) -> tuple[Note, ...]:
+        notes = self._parser.notes()
         if not self.skipped:
-            return ()
+            return notes
         count = len(self.skipped)
         text = (
             f"{count:,} line{'s' if count > 1 else ''} that {'are' if count > 1 else 'is'} no "
             f"valid JSON were left out."
         )
-        return (Note("rows-skipped", text, count, places(self.skipped, "lines")),)
+        return (Note("rows-skipped", text, count, places(self.skipped, "lines")), *notes)
 
 
 def _flat_rows(records: list[Any]) -> tuple[list[tuple[str, ...]], list[Flat]]:

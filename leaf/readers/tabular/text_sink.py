@@ -15,8 +15,7 @@ _SPARE = 20
 """Columns kept for rows that are longer than the others; what goes beyond is joined into the last
 one."""
 
-
-_TAIL = 300
+TAIL = 300
 """Rows held back until it is known that more follow: the last ones may be remarks."""
 
 
@@ -69,7 +68,7 @@ class TextSink:
                 self.gaps.append(self._start + self.seen)
             else:
                 self._buffer.append(self._odd(cells))
-            if len(self._buffer) >= CHUNK_ROWS + _TAIL:
+            if len(self._buffer) >= CHUNK_ROWS + TAIL:
                 self._write(CHUNK_ROWS)
         self._cut_remarks()
 
@@ -94,7 +93,7 @@ class TextSink:
 
     def _cut_remarks(self) -> None:
         """Take the remarks off the last rows, and keep what may be one in mind."""
-        last = self._buffer[-_TAIL:]
+        last = self._buffer[-TAIL:]
         numbers = self._last_numbers(len(last))
         remarks, self.doubtful = remarks_below(last, numbers, self._usual)
         if not remarks:
