@@ -174,3 +174,48 @@ def test_what_began_before_its_process_had_an_id_goes_on_and_is_known_by_the_id(
     leases.unscoped_leave(early.store.db, name)
     other.jobs.adopt()
     assert other.begun.wait(10)
+
+
+def test_a_process_that_starts_leaves_others_their_jobs_however_long_a_file_takes(
+    shared: tuple[Worker, Worker],
+) -> None:
+    """Or however far behind the clock of their machine is."""
+    from leaf.store import users
+
+    busy, other = shared
+    scope = users.ensure_local_user(busy.store.db)
+    job = busy.jobs.begin(scope, "drive")
+    assert busy.begun.wait(10)
+    beat(busy, job.id, 20)
+    third = Worker("three-1.c", other.store, other.library)
+    third.enter()
+    busy.jobs.adopt()
+    assert jobs.unscoped_held(busy.store.db, busy.id) == {job.id}
+    assert not third.begun.is_set()
+    assert not busy.dropped.is_set()
+
+
+@pytest.mark.parametrize(("minutes", "taken"), [(20, True), (5, False)])
+def test_a_job_of_a_process_without_an_id_is_taken_up_once_nothing_has_happened_for_long(
+    shared: tuple[Worker, Worker], minutes: int, taken: bool
+) -> None:
+    from leaf.store import users
+
+    gone, other = shared
+    scope = users.ensure_local_user(gone.store.db)
+    job = jobs.begin(gone.store.db, scope, "drive", "working", 0, {}, "nameless")
+    beat(gone, job.id, minutes)
+    third = Worker("three-1.c", other.store, other.library)
+    third.enter()
+    assert (jobs.unscoped_held(other.store.db, third.id) == {job.id}) == taken
+    third.done.set()
+    third.jobs.close()
+
+
+def beat(worker: Worker, job_id: str, minutes: int) -> None:
+    """Something has happened at a job so many minutes ago."""
+    with worker.store.db.transaction() as tx:
+        tx.execute(
+            f"UPDATE jobs SET beat_at = now() - INTERVAL '{minutes} minutes' WHERE id = :id",
+            {"id": job_id},
+        )

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -405,6 +406,29 @@ def test_a_process_that_is_alone_and_idle_beats_no_more_until_others_come(
         assert len(looks) <= before + 1
         leases.unscoped_enter(desk.db, Holder("beside", VERSION, PER_USER))
         wait_until(lambda: len(looks) > before + 5)
+
+
+@pytest.mark.parametrize(
+    ("off", "said"),
+    [(320, "320 s ahead of the database"), (-90, "90 s behind the database"), (5, "")],
+)
+def test_a_clock_that_differs_from_the_database_servers_is_told_to_the_operator(
+    postgres_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    off: float,
+    said: str,
+) -> None:
+    monkeypatch.setattr(leases, "time", SimpleNamespace(time=lambda: time.time() + off))
+    with (
+        MessagesServer([]) as server,
+        Desk(tmp_path, server.url, database_url=postgres_url) as desk,
+    ):
+        desk.runs.launch()
+    told = [record.getMessage() for record in caplog.records if "clock" in record.getMessage()]
+    assert len(told) == bool(said)
+    assert said in " ".join(told)
 
 
 def test_a_beat_of_the_heart_is_one_statement(tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ IDLE_SECONDS = 900.0
 LOOK_SECONDS = 0.2
 CLOSING_SECONDS = 5.0
 ABANDONED = timedelta(minutes=15)
-"""Where several processes share a history: how long nothing has happened at a job whose process is
-gone."""
+"""Where several processes share a history: how long nothing has happened at a job whose process was
+gone before it had an id among them."""
 RETENTION = timedelta(days=7)
 
 Work = Callable[[Scope, Job, Watch], None]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 BEGUN_SECONDS = 60.0
 """After which an answer is not just about to be begun by a process that knows no leases."""
+OFF_SECONDS = 30.0
+"""By which clocks of two machines may differ before the operator is told."""
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +106,14 @@ class Presence:
         leases.unscoped_release_seats(
             self._db, self._engine.process_id, frozenset(self._engine.executors)
         )
+        ahead = leases.unscoped_clock_ahead(self._db)
+        if abs(ahead) > OFF_SECONDS:
+            logger.warning(
+                "the clock of this machine is %.0f s %s the database server's: set both by the same "
+                "time server, or links and sign-ins end early or late and times are shown wrong",
+                abs(ahead),
+                "ahead of" if ahead > 0 else "behind",
+            )
 
     def keep(self) -> None:
         """Beat and look, as long as there is anybody to do it for. Runs until `close`."""

@@ -340,13 +340,15 @@ def forget(db: Database, scope: Scope, job_id: str) -> None:
 def unscoped_claim(
     db: Database, holder: str, older_than: timedelta | None
 ) -> list[tuple[Scope, str]]:
-    """Make unfinished jobs this process's own at which nothing has happened for so long, or all; for
-    the start of a process."""
+    """Make unfinished jobs this process's own, for its start: all, or where others work beside it those
+    of processes that never were among them (see `unscoped_claim_left`) and at which nothing has
+    happened for so long. A process that is among them has its jobs, however long one file takes."""
     under_way, names = one_of("state", UNDER_WAY)
     given: Json = {"holder": holder, "at": now(), **names}
     left = ""
     if older_than is not None:
-        left, given["before"] = " AND beat_at <= :before", now() - older_than
+        left = " AND beat_at <= :before AND holder NOT LIKE '%.%'"
+        given["before"] = now() - older_than
     with db.transaction() as tx:
         rows = tx.read(
             f"UPDATE jobs SET holder = :holder, beat_at = :at WHERE {under_way}{left} "

@@ -7,6 +7,7 @@ for whoever takes it first. All times are the database's own; no machine's clock
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -77,6 +78,13 @@ def unscoped_enter(db: Database, holder: Holder) -> None:
         tx.concerns([EVERYWHERE])
         tx.tell(RUNS)
         _appear(tx, holder)
+
+
+def unscoped_clock_ahead(db: Database) -> float:
+    """Seconds by which this machine's clock is ahead of the database's; negative where it is
+    behind."""
+    (row,) = db.read("SELECT extract(epoch FROM clock_timestamp()) AS seconds")
+    return time.time() - float(row["seconds"])
 
 
 def unscoped_beat(db: Database, process_id: str, silence: float) -> Standing | None:
