@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from leaf.agent.calibration import Calibration
 from leaf.agent.cited import Citation, Verdict
 from leaf.agent.events import place_of, reduce
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn, TokenUsage
@@ -151,6 +152,21 @@ def test_calls_beyond_the_limit_of_an_answer_are_said_not_to_be_run() -> None:
     # what is wrong with an input was said when it came
     wrong, _ = ask([Turn.call(("add_numbers", {})), Turn.say("Well.")])
     assert not wrong.kinds("tool-output-error")
+
+
+def test_each_turn_that_a_server_counted_teaches_what_texts_take_of_its_model() -> None:
+    calibration = Calibration()
+    with MessagesServer([Turn.call(ADD), Turn.say("It is 6.")]) as server:
+        agent = agent_for(ClaudeModel("key", server.url, retries=0), calibration=calibration)
+        assert answer(agent, "And now?").outcome.status == "completed"
+    assert calibration.requests("claude-sonnet-5-5") == 2
+
+
+def test_as_many_calls_as_an_answer_may_make_are_run() -> None:
+    asked = [Turn.call(ADD), Turn.call(ADD, ADD), Turn.say("Three sums.")]
+    result, _ = ask(asked, limits=RunLimits(tool_calls=3))
+    assert [part["state"] for part in tool_parts(result)] == ["output-available"] * 3
+    assert result.text == "Three sums."
 
 
 def test_error_and_fault_of_a_tool_go_back_to_the_model_beside_the_good_results() -> None:
