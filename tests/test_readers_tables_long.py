@@ -128,3 +128,22 @@ def test_a_remark_that_has_its_delimiters_is_none_of_the_rows_of_a_long_file(
     assert said == kinds
     assert info.rows == 4_000 + (0 if "footer" in kinds else 1)
     assert [kind for _, kind in info.columns][1:] == ["BIGINT", "DOUBLE", "BIGINT"]
+
+
+@pytest.mark.usefixtures("streamed")
+@pytest.mark.parametrize("empty", [",,,\n", '"","","",""\n', " ,\t, ,\n", "\n"])
+def test_rows_that_are_nothing_but_delimiters_are_none_of_a_long_file(
+    tmp_path: Path, empty: str
+) -> None:
+    lines = [f"{n},Client {n % 7},{n / 4},{n % 5}\n" for n in range(40_000)]
+    path = tmp_path / "a.csv"
+    parts = [lines[:30_000], [empty] * 2, lines[30_000:], [empty] * 7]
+    path.write_text("id,client,amount,x\n" + "".join(line for part in parts for line in part))
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert info.rows == 40_000
+    assert [kind for _, kind in info.columns] == ["BIGINT", "VARCHAR", "DOUBLE", "BIGINT"]
+    said = [note.text for note in info.notes if note.kind == "rows-empty"]
+    assert said == ["9 empty lines were left out."]
+    table = duckdb.sql(f"FROM '{tmp_path / info.parquet}'")
+    assert table.filter("client IS NULL").fetchall() == []
+    assert table.filter("id IN (29999, 30000)").project("_row").fetchall() == [(30_001,), (30_004,)]

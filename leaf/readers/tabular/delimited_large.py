@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _OF_ALL_ROWS = frozenset({"footer", "header-repeated", "notes-doubtful", "rows-empty"})
 """Kinds of notes that the head of a file cannot give for all of it."""
+_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
+"""Characters of which an empty cell may consist."""
 
 
 def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
@@ -74,7 +76,11 @@ def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
         except duckdb.Error:
             target.unlink(missing_ok=True)
             return None
-        if written is None or not _all_rows_there(connection, source, block, written, target):
+        if (
+            written is None
+            or not _all_rows_there(connection, source, block, written, target)
+            or _has_empty_row(connection, written, target)
+        ):
             target.unlink(missing_ok=True)
             return None
         lines = f"lines {block.top + 1}-{block.body[0] + written.rows}"
@@ -281,6 +287,22 @@ def _all_rows_there(
         f"SELECT {inside} FROM read_parquet({literal(str(target))})"
     ).fetchone()
     return row is not None and written.rows + int(row[0] or 0) == lines
+
+
+def _has_empty_row(
+    connection: duckdb.DuckDBPyConnection, written: WrittenTable, target: Path
+) -> bool:
+    """Whether a row may have been nothing but delimiters, which is none of the table: no column of
+    it has a value."""
+    kinds = sorted(written.columns, key=lambda column: column[1] == TEXT.type)
+    empty = " AND ".join(
+        f"trim(coalesce({identifier(name)}, ''), {literal(_SPACE)}) = ''"
+        if kind == TEXT.type
+        else f"{identifier(name)} IS NULL"
+        for name, kind in kinds
+    )
+    found = f"SELECT 1 FROM read_parquet({literal(str(target))}) WHERE {empty} LIMIT 1"
+    return connection.execute(found).fetchone() is not None
 
 
 def streamed(source: DelimitedSource, out: Path) -> TableInfo:

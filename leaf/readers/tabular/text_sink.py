@@ -61,11 +61,11 @@ class TextSink:
             if cells == self._names or (cells == self._counting and self._follows_header()):
                 self._again.append(self._start + self.seen)
                 self.gaps.append(self._start + self.seen)
-            elif len(cells) == self._usual and cells != [""]:
-                self._buffer.append(cells)
-            elif cells == [""]:
+            elif not any(cells) or (not cells[0].strip() and all(map(is_empty, cells))):
                 self._empty += 1
                 self.gaps.append(self._start + self.seen)
+            elif len(cells) == self._usual:
+                self._buffer.append(cells)
             else:
                 self._buffer.append(self._odd(cells))
             if len(self._buffer) >= CHUNK_ROWS + TAIL:
@@ -169,9 +169,9 @@ class TextSink:
             text = f"The header is repeated in {rows} left out."
             notes.append(Note("header-repeated", text, len(self._again), places(self._again)))
         if self._empty:
-            notes.append(
-                Note("rows-empty", f"{self._empty:,} empty lines were left out.", self._empty)
-            )
+            lines = "line was" if self._empty == 1 else "lines were"
+            text = f"{self._empty:,} empty {lines} left out."
+            notes.append(Note("rows-empty", text, self._empty))
         notes += footer_notes(self._remarks)
         notes += remark_doubts(self.doubtful)
         return tuple(notes)
