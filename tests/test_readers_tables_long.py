@@ -147,3 +147,53 @@ def test_rows_that_are_nothing_but_delimiters_are_none_of_a_long_file(
     table = duckdb.sql(f"FROM '{tmp_path / info.parquet}'")
     assert table.filter("client IS NULL").fetchall() == []
     assert table.filter("id IN (29999, 30000)").project("_row").fetchall() == [(30_001,), (30_004,)]
+
+
+@pytest.mark.parametrize("end", ["", "* provisional,,,\n"], ids=["alone", "above a remark"])
+@pytest.mark.parametrize("bytes_held", [1 << 40, 1_000], ids=["held", "streamed"])
+def test_a_word_for_totals_in_a_column_of_dates_does_not_turn_them_into_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bytes_held: int, end: str
+) -> None:
+    monkeypatch.setattr("leaf.readers.tabular.delimited.FAST_BYTES", 1_000)
+    monkeypatch.setattr("leaf.readers.tabular.delimited.GRID_BYTES", bytes_held)
+    lines = [f"2024-01-{n % 28 + 1:02d},Client {n % 7},{n / 4},{n}\n" for n in range(40_000)]
+    path = tmp_path / "a.csv"
+    total = sum(n / 4 for n in range(40_000))
+    path.write_text("day,client,amount,x\n" + "".join(lines) + f"Total,,{total},\n" + end)
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert [kind for _, kind in info.columns] == ["DATE", "VARCHAR", "DOUBLE", "BIGINT"]
+    assert (info.rows, dict(info.left_out)) == (40_000, {"total": (40_002,)})
+    assert "cells-unparsed" not in {note.kind for note in info.notes}
+
+
+@pytest.mark.parametrize(
+    ("last", "kind", "said"),
+    [
+        ("Z", "TIMESTAMPTZ", ""),
+        ("+02:00", "TIMESTAMPTZ", "different offsets (+02:00, Z)"),
+    ],
+)
+def test_times_of_a_long_file_that_have_other_offsets_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str, kind: str, said: str
+) -> None:
+    monkeypatch.setattr("leaf.readers.tabular.delimited.FAST_BYTES", 1_000)
+    lines = [f"2024-01-02T10:00:{n % 60:02d}Z,{n}\n" for n in range(40_000)]
+    lines[27_000] = lines[27_000].replace("Z", last)  # in none of the samples
+    path = tmp_path / "a.csv"
+    path.write_text("at,n\n" + "".join(lines))
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert dict(info.columns)["at"] == kind
+    told = [note.text for note in info.notes if note.kind == "times-zoned"]
+    assert len(told) == bool(said)
+    assert said in "".join(told)
+
+
+def test_local_times_of_a_long_file_are_said_to_be_local(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaf.readers.tabular.delimited.FAST_BYTES", 1_000)
+    path = tmp_path / "a.csv"
+    path.write_text("at,n\n" + "".join(f"2024-01-02 10:00+02:00,{n}\n" for n in range(40_000)))
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert dict(info.columns)["at"] == "TIMESTAMP"
+    assert [note.kind for note in info.notes] == ["times-zoned"]

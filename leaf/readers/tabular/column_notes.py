@@ -9,7 +9,7 @@ from leaf.readers.base import Note
 from leaf.readers.notes import NO_VALUE_TAIL
 from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.column import Column, Counts, known, layers_of, text_of
-from leaf.readers.tabular.plans import CURRENCY, TEXT, ParsePlan, ThousandsMarks
+from leaf.readers.tabular.plans import CURRENCY, TEXT, UTC, ParsePlan, ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
 from leaf.readers.tabular.units import said
 
@@ -217,7 +217,7 @@ def marks_note(
 
 def zone_note(name: str, offsets: Sequence[str], *, in_utc: bool) -> Note | None:
     """How times with offsets were read; nothing of those that were written in UTC."""
-    if set(offsets) <= {"Z", "+00:00", "+0000", "-00:00"}:
+    if UTC.issuperset(offsets):
         return None
     named = ", ".join(offsets[:4])
     if in_utc:

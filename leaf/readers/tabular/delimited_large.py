@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,18 +30,22 @@ from leaf.readers.tabular.delimited_source import (
 )
 from leaf.readers.tabular.dialect import Records
 from leaf.readers.tabular.footers import remarks_below
-from leaf.readers.tabular.grid import TableBlock
+from leaf.readers.tabular.grid import TableBlock, hard_columns
 from leaf.readers.tabular.integrity import examine
 from leaf.readers.tabular.place import TablePlace
 from leaf.readers.tabular.plans import TEXT, ParsePlan, guarded_plans
 from leaf.readers.tabular.sql import connect, copy, identifier, literal
 from leaf.readers.tabular.text_sink import TAIL, TextSink
+from leaf.readers.tabular.total_rows import LABEL_COLUMNS
+from leaf.readers.tabular.total_words import NUMERIC_STARTS, word_for_total
 
 if TYPE_CHECKING:
     import duckdb
 
 _OF_ALL_ROWS = frozenset({"footer", "header-repeated", "notes-doubtful", "rows-empty"})
 """Kinds of notes that the head of a file cannot give for all of it."""
+_MOST_WORDS = 10_000
+"""Different texts of a column that are looked at; one with more is none of numbers."""
 _SPACE = "".join(filter(str.isspace, map(chr, range(0x3001))))
 """Characters of which an empty cell may consist."""
 
@@ -61,7 +65,7 @@ def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
     layout = _clean_layout(source)
     if layout is None:
         return None
-    block, samples, header = layout
+    block, samples, header, hard = layout
     import duckdb
 
     relation = _read_csv(source, block)
@@ -71,7 +75,7 @@ def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
             with watched(connection, source.path.stat().st_size):
                 written = _in_one_pass(connection, relation, block, samples, header, target)
             written = written or _in_two_passes(
-                connection, relation, source, block, header, out, target
+                connection, relation, source, block, header, hard, out, target
             )
         except duckdb.Error:
             target.unlink(missing_ok=True)
@@ -89,9 +93,11 @@ def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
         return _examined(connection, out, info, block, block.body[0])
 
 
-def _clean_layout(source: DelimitedSource) -> tuple[TableBlock, list[list[str]], list[str]] | None:
-    """The head's one table, sample values by column from the head, the middle and the end, and its
-    header where that is one row.
+def _clean_layout(
+    source: DelimitedSource,
+) -> tuple[TableBlock, list[list[str]], list[str], list[int]] | None:
+    """The head's one table, sample values by column from the head, the middle and the end, its
+    header where that is one row, and its columns of numbers and dates.
 
     None if anything is odd.
     """
@@ -132,7 +138,8 @@ def _clean_layout(source: DelimitedSource) -> tuple[TableBlock, list[list[str]],
     if any(remarks_below(more[-TAIL:], range(len(more[-TAIL:])), width)):
         return None
     header, _ = _header_cells(block, grid)
-    return block, [list(column) for column in zip(*rows, strict=True)], header
+    hard = hard_columns(rows, range(len(rows)), range(width))
+    return block, [list(column) for column in zip(*rows, strict=True)], header, hard
 
 
 def _header_cells(block: TableBlock, grid: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
@@ -231,6 +238,20 @@ def _comes_again(
     return bool(same) and connection.execute(found).fetchone() is not None
 
 
+def _has_total_words(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: Sequence[str]
+) -> bool:
+    """Whether a word such as Total stands in one of these columns."""
+    for column in map(identifier, columns):
+        words = (
+            f"SELECT DISTINCT {column} FROM {relation} WHERE {column} > '' AND "
+            f"strpos({literal(NUMERIC_STARTS)}, left({column}, 1)) = 0 LIMIT {_MOST_WORDS}"
+        )
+        if any(word_for_total(word) for (word,) in connection.execute(words).fetchall()):
+            return True
+    return False
+
+
 def _types(block: TableBlock, plans: Iterable[ParsePlan]) -> tuple[tuple[str, str], ...]:
     return tuple((name, plan.type) for name, plan in zip(block.names, plans, strict=True))
 
@@ -241,11 +262,12 @@ def _in_two_passes(
     source: DelimitedSource,
     block: TableBlock,
     header: Sequence[str],
+    hard: Sequence[int],
     out: Path,
     target: Path,
 ) -> WrittenTable | None:
-    """All as text first, then typed over all values; None where the header comes again, as no value
-    then is of one type."""
+    """All as text first, then typed over all values; None where the header comes again, or a word
+    for totals stands among numbers or dates, as no value then is of one type."""
     text = out / "text.tmp"
     try:
         with watched(connection, source.path.stat().st_size):
@@ -254,6 +276,8 @@ def _in_two_passes(
         first = block.body[0]
         stored = f"read_parquet({literal(str(text))})"
         if _comes_again(connection, stored, [column.source for column in columns], header):
+            return None
+        if _has_total_words(connection, stored, [columns[c].source for c in hard[:LABEL_COLUMNS]]):
             return None
         return write(
             connection,
@@ -318,7 +342,8 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
     repeated = _header_cells(block, head)
     between = range(block.top + block.header_rows, start)
     again = [n + 1 for n in between if head[n] and head[n] in repeated]
-    sink = TextSink(out / "text.tmp", width, start, *repeated, again)
+    hard = hard_columns(head, block.body, block.columns)
+    sink = TextSink(out / "text.tmp", width, start, *repeated, again, hard)
     sink.add_all(chain(head[start:], rows))
     sink.close()
     size = source.path.stat().st_size
@@ -342,7 +367,7 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
             lines = f"lines {block.top + 1}-{start + sink.seen}"
             info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)
             info = with_remarks(info, sink.doubtful)
-            return _examined(connection, out, info, block, start, sink.gaps)
+            return _examined(connection, out, info, block, start, sink.gaps, sink.words)
     finally:
         sink.path.unlink(missing_ok=True)
 
@@ -354,16 +379,17 @@ def _examined(
     block: TableBlock,
     start: int,
     gaps: Sequence[int] = (),
+    words: Mapping[int, str] | None = None,
 ) -> TableInfo:
     """A table whose rows follow one another from the file's row `start`, 0-based, but for the rows
-    `gaps`, 1-based."""
+    `gaps`, 1-based; `words` for totals were taken out of rows."""
     last = start + info.rows + len(gaps)
     left = set(gaps)
     numbers: Sequence[int] = range(start + 1, last + 1)
     if left:
         numbers = array("q", (n for n in numbers if n not in left))
     place = TablePlace("", block.top + 1, last, tuple(range(len(info.columns))), block.header_rows)
-    return examine(connection, out, info, numbers, place)
+    return examine(connection, out, info, numbers, place, words)
 
 
 def _passed_over(block: TableBlock, head: Sequence[Sequence[str]]) -> tuple[Note, ...]:

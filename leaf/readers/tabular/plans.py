@@ -33,6 +33,8 @@ _ISO = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 OFFSET = r"(?:Z|[-+][0-9]{2}:?[0-9]{2})"
 ZONED = "TIMESTAMPTZ"
 """The type of times that are read in UTC."""
+UTC = frozenset({"Z", "+00:00", "+0000", "-00:00"})
+"""Offsets of times that are in UTC as they are written."""
 
 
 @dataclass(frozen=True)
@@ -378,13 +380,17 @@ def as_written(plan: ParsePlan, offsets: Sequence[str]) -> ParsePlan:
     minutes = {_minutes(offset) for offset in offsets}
     if not minutes or minutes == {0} or max(minutes) - min(minutes) > 60 or len(minutes) > 2:
         return plan
-    ends = "|".join(map(re.escape, sorted(offsets)))
     return replace(
         plan,
         type="TIMESTAMP",
-        pattern=rf"{_ISO}[ T]{_CLOCK} ?(?:{ends})",
+        pattern=_zoned(offsets),
         value=f"TRY_CAST(regexp_replace({{x}}, {literal(f' ?{OFFSET}$')}, '') AS TIMESTAMP)",
     )
+
+
+def _zoned(offsets: Sequence[str]) -> str:
+    """The pattern of times with these offsets."""
+    return rf"{_ISO}[ T]{_CLOCK} ?(?:{'|'.join(map(re.escape, sorted(offsets)))})"
 
 
 def offset_of(text: str) -> str:
@@ -420,7 +426,10 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
         ):
             return None
         if first.type == ZONED:
-            first = as_written(first, sorted({offset_of(v.strip(BLANKS)) for v in values}))
+            offsets = sorted({offset_of(v.strip(BLANKS)) for v in values})
+            if not UTC.issuperset(offsets):
+                return None  # it is said how they were read
+            first = replace(first, pattern=_zoned(offsets))
         plans.append(replace(first, missing=False))
     return plans
 

@@ -10,6 +10,8 @@ from leaf.readers.base import Note
 from leaf.readers.tabular.cells import is_empty, places
 from leaf.readers.tabular.delimited_source import CHUNK_ROWS
 from leaf.readers.tabular.footers import footer_notes, remark_doubts, remarks_below
+from leaf.readers.tabular.total_rows import LABEL_COLUMNS
+from leaf.readers.tabular.total_words import word_for_total
 
 _SPARE = 20
 """Columns kept for rows that are longer than the others; what goes beyond is joined into the last
@@ -31,9 +33,11 @@ class TextSink:
         names: Sequence[str] = (),
         counting: Sequence[str] = (),
         again: Sequence[int] = (),
+        hard: Sequence[int] = (),
     ) -> None:
         """`names` are the cells of the header and `counting` those of a row below it that numbers
-        the columns: both may come again, as they did in the rows `again` before the first one."""
+        the columns: both may come again, as they did in the rows `again` before the first one.
+        `hard` are columns of numbers or dates."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -53,6 +57,10 @@ class TextSink:
         """Empty lines, repeated headers and remarks that were left out."""
         self._names, self._counting = list(names) or None, list(counting) or None
         self._again = list(again)
+        self._hard = tuple(hard[:LABEL_COLUMNS])
+        self.words: dict[int, str] = {}
+        """Words such as Total that were taken out of columns of numbers or dates, which would become
+        text: position of the row -> word."""
 
     def add_all(self, rows: Iterator[list[str]]) -> None:
         """Take rows to the end of the file."""
@@ -65,12 +73,19 @@ class TextSink:
                 self._empty += 1
                 self.gaps.append(self._start + self.seen)
             elif len(cells) == self._usual:
-                self._buffer.append(cells)
+                self._keep(cells)
             else:
-                self._buffer.append(self._odd(cells))
+                self._keep(self._odd(cells))
             if len(self._buffer) >= CHUNK_ROWS + TAIL:
                 self._write(CHUNK_ROWS)
         self._cut_remarks()
+
+    def _keep(self, cells: list[str]) -> None:
+        for column in self._hard:
+            if column < len(cells) and (word := word_for_total(cells[column])):
+                cells[column] = ""
+                self.words[self.rows + len(self._buffer)] = word
+        self._buffer.append(cells)
 
     def _follows_header(self) -> bool:
         """Whether the row before the one that was read last repeats the header."""
@@ -107,7 +122,16 @@ class TextSink:
         self._shorts -= short
         self._short = [number for number in self._short if number not in gone]
         self._buffer[-len(last) :] = kept
+        self._move_words(len(last), [number in gone for number in numbers])
         self.gaps = sorted([*self.gaps, *remarks])
+
+    def _move_words(self, count: int, gone: Sequence[bool]) -> None:
+        """Words of the last `count` rows stand where those rows do now, or go with them."""
+        first = self.rows + len(self._buffer) + sum(gone) - count
+        for position in [position for position in self.words if position >= first]:
+            word = self.words.pop(position)
+            if not gone[position - first]:
+                self.words[position - sum(gone[: position - first])] = word
 
     def _last_numbers(self, count: int) -> list[int]:
         """The numbers in the file of the last rows that were kept."""

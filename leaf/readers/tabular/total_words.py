@@ -16,6 +16,9 @@ from leaf.readers.tabular.total_rows import LABEL_COLUMNS
 if TYPE_CHECKING:
     from leaf.readers.tabular.grid import TableBlock
 
+NUMERIC_STARTS = "0123456789-+.$€£¥("
+"""What numbers and dates begin with, and no word does."""
+
 
 def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str = "") -> list[Note]:
     """Rows of a table that was only looked at whose first text is a word for totals; arithmetic
@@ -26,7 +29,7 @@ def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str =
         row = grid[i]
         for c in block.columns[:LABEL_COLUMNS]:
             cell = row[c] if c < len(row) else None
-            if type(cell) is str and cell and cell[0] not in _STARTS and not cell.isspace():
+            if type(cell) is str and cell and cell[0] not in NUMERIC_STARTS and not cell.isspace():
                 if cell not in known:
                     known[cell] = label_of(cell)
                 label = known[cell]
@@ -77,18 +80,14 @@ def softened(
     for c in hard[:LABEL_COLUMNS]:
         for position, i in enumerate(body):
             row = grid[i]
-            if c < len(row):
-                cell = row[c]
-                if (
-                    type(cell) is str
-                    and cell
-                    and cell[0] not in _STARTS
-                    and (label := label_of(cell))
-                    and label.exact
-                    and not is_ordinary(label)
-                ):
-                    found.setdefault(position, {})[c] = cell.strip()
+            if c < len(row) and (word := word_for_total(row[c])):
+                found.setdefault(position, {})[c] = word
     return found
 
 
-_STARTS = frozenset("0123456789-+.$€£¥(")
+def word_for_total(cell: Any) -> str:
+    """The word of a cell that is one such as Total and nothing else; else empty."""
+    if type(cell) is not str or not cell or cell[0] in NUMERIC_STARTS:
+        return ""
+    label = label_of(cell)
+    return cell.strip() if label and label.exact and not is_ordinary(label) else ""
