@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,6 +97,38 @@ def test_editing_a_question_makes_a_branch_and_keeps_the_old_one(session: Sessio
     assert "200" in text_of(second)
     session.messages.show_branch(first.parent_id)
     assert [m.id for m in session.chats.thread(chat.id).messages] == [first.parent_id, first.id]
+
+
+def test_what_waits_beside_the_next_question_does_not_go_with_one_that_is_asked_anew(
+    session: Session,
+) -> None:
+    chat = session.chats.create()
+    file = add(session, "sales.csv", SALES)
+    first = finished(session, ask(session, chat.id, file_ids=[file.id]))
+    later = add(session, "later.csv", b"a,b\n1,2\n")
+    session.attached.add(chat.id, [later.id])
+    finished(session, session.messages.edit(first.parent_id, "average revenue by region").id)
+    waiting = [c.file.name for c in session.attached.list(chat.id) if not c.message_id]
+    assert waiting == ["later.csv"]
+    answer = finished(session, ask(session, chat.id, "rows of later"))
+    question = session.messages.get(answer.parent_id)
+    assert "[Attached: later.csv" in question.raw[0]["content"][0]["text"]
+
+
+def test_a_file_that_comes_while_a_question_is_sent_goes_with_the_next(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = session.chats.create()
+    late = add(session, "late.csv", b"a,b\n1,2\n")
+    add_exchange = messages.add_exchange
+
+    def after_another_tab(*given: Any, **more: Any) -> Any:
+        session.attached.add(chat.id, [late.id])
+        return add_exchange(*given, **more)
+
+    monkeypatch.setattr(messages, "add_exchange", after_another_tab)
+    finished(session, ask(session, chat.id, "hello"))
+    assert [c.message_id for c in session.attached.list(chat.id)] == [""]
 
 
 def test_a_retry_answers_beside_the_old_answer(session: Session) -> None:

@@ -700,7 +700,7 @@ def test_changes_and_folders_are_the_users_own(w: World) -> None:
             lambda s: w.drive.folders(s, chat.id),
             lambda s: w.drive.detach_folder(s, chat.id, folder),
             lambda s: w.drive.changes(s, chat.id, [], max_age=0),
-            lambda s: w.drive.folders_sent(s, chat.id, "m"),
+            lambda s: w.drive.folders_sent(s, chat.id, "m", [folder]),
         ):
             with pytest.raises(NotFoundError):
                 ask(scope)
@@ -727,6 +727,6 @@ def test_a_folder_that_waits_can_be_taken_away_and_one_that_was_asked_about_stay
     w.drive.detach_folder(w.ana, chat.id, folder)
     assert w.drive.folders(w.ana, chat.id) == []
     w.drive.attach_folder(w.ana, chat.id, folder)
-    w.drive.folders_sent(w.ana, chat.id, "m1")
+    w.drive.folders_sent(w.ana, chat.id, "m1", [folder])
     with pytest.raises(InvalidInputError, match="stays in this chat"):
         w.drive.detach_folder(w.ana, chat.id, folder)

@@ -495,6 +495,24 @@ def test_a_question_that_waits_is_taken_out_and_what_follows_moves_up(
         messages.withdraw(store.db, scope, one.question.id)
 
 
+def test_files_and_folders_of_a_question_that_is_taken_back_wait_again(
+    store: Store, scope: Scope
+) -> None:
+    chat = chats.create(store.db, scope)
+    file = add_file(store, scope, "a.csv")
+    chat_files.attach(store.db, scope, chat.id, [file.id])
+    folder = drive_files.AttachedFolder(
+        chat.id, "d0", "d0", "Plans", "", 2, "", [], "", datetime.now(UTC)
+    )
+    drive_files.attach_folder(store.db, scope, folder)
+    asked = messages.add_exchange(store.db, scope, chat.id, text("1"))
+    drive_files.send_folders(store.db, scope, chat.id, asked.question.id, ["d0"])
+    messages.withdraw(store.db, scope, asked.answer.id)
+    assert [c.message_id for c in chat_files.list_chat_files(store.db, scope, chat.id)] == [""]
+    assert [f.message_id for f in drive_files.folders(store.db, scope, chat.id)] == [""]
+    drive_files.detach_folder(store.db, scope, chat.id, "d0")
+
+
 def test_of_the_branch_that_is_shown_the_newest_message_with_most_words_is_found(
     store: Store, scope: Scope
 ) -> None:
@@ -1449,7 +1467,7 @@ def test_what_is_kept_of_drive_is_kept_alike_on_both_databases(store: Store, sco
     assert drive_files.newest(store.db, scope, ["d1"])["d1"].revision == "r2"
     assert [r.revision for r in drive_files.revisions(store.db, scope, "d1")] == ["r2", "r1"]
     assert drive_files.known(store.db, stranger, ["d1"]) == {}
-    drive_files.send_folders(store.db, scope, chat.id, "m1")
+    drive_files.send_folders(store.db, scope, chat.id, "m1", ["d0"])
     assert [f.message_id for f in drive_files.folders(store.db, scope, chat.id)] == ["m1"]
     drive_files.forget(store.db, scope)
     assert drive_files.tokens(store.db, scope) == {}

@@ -335,9 +335,11 @@ class DriveService:
         """Those attached to a chat. Asks nothing of Google."""
         return [_folder(row) for row in drive_files.folders(self._db, scope, chat_id)]
 
-    def folders_sent(self, scope: Scope, chat_id: str, message_id: str) -> None:
-        """The waiting folders went with this question."""
-        drive_files.send_folders(self._db, scope, chat_id, message_id)
+    def folders_sent(
+        self, scope: Scope, chat_id: str, message_id: str, refs: Sequence[str]
+    ) -> None:
+        """These folders, as far as they were waiting, went with this question."""
+        drive_files.send_folders(self._db, scope, chat_id, message_id, refs)
 
     def changes(
         self, scope: Scope, chat_id: str, file_ids: Sequence[str], *, max_age: float

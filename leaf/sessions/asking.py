@@ -75,9 +75,10 @@ def ask(house: House, scope: Scope, chat: Chat, question: Question) -> Message:
         model=model,
         title=titling.cut(text),
         told=digest(told.words) if told.words else "",
+        files=[c.file.id for c in files],
     )
     if folders:
-        house.drive.folders_sent(scope, chat.id, exchange.question.id)
+        house.drive.folders_sent(scope, chat.id, exchange.question.id, [f.ref for f in folders])
     house.runs.start(scope, exchange.answer)
     if house.python is not None and not connected.settings.keyless:
         # while the model thinks; an app of which nobody asks anything holds no such child

@@ -3,7 +3,7 @@ that never change or move."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from leaf.errors import InvalidInputError, not_found
 from leaf.store import chats, file_rows, files
@@ -63,6 +63,28 @@ def attach_as(
         file = files.get(tx, scope, file_id, chat_id=chat_id)
         _write(tx, chat_id, handle, slug, file, "", int(handle.removeprefix("f")))
         return ChatFile(chat_id, handle, slug, file)
+
+
+def send_in(
+    tx: Transaction, chat_id: str, message_id: str, file_ids: Collection[str] | None = None
+) -> None:
+    """Give files that wait to the question with which they go; None: all that wait. What came beside
+    the next question meanwhile, of which the model is not told with this one, waits on."""
+    those, ids = ("TRUE", {}) if file_ids is None else one_of("file_id", list(file_ids))
+    tx.execute(
+        "UPDATE chat_files SET message_id = :message WHERE chat_id = :chat AND message_id = '' "
+        f"AND detached_at IS NULL AND {those}",
+        {"message": message_id, "chat": chat_id, **ids},
+    )
+
+
+def wait_again_in(tx: Transaction, chat_id: str, message_id: str) -> None:
+    """Files and folders of a question that is taken back wait for the next one."""
+    for table in ("chat_files", "drive_folders"):
+        tx.execute(
+            f"UPDATE {table} SET message_id = '' WHERE chat_id = :chat AND message_id = :message",
+            {"message": message_id, "chat": chat_id},
+        )
 
 
 def detach(db: Database, scope: Scope, chat_id: str, handle: str) -> None:

@@ -180,14 +180,17 @@ def all_folders(db: Database, scope: Scope) -> list[AttachedFolder]:
     return [AttachedFolder(**row) for row in rows]
 
 
-def send_folders(db: Database, scope: Scope, chat_id: str, message_id: str) -> None:
-    """Give the waiting folders to the question with which they went. Raises NotFoundError."""
+def send_folders(
+    db: Database, scope: Scope, chat_id: str, message_id: str, refs: Sequence[str]
+) -> None:
+    """Give waiting folders to the question with which they went. Raises NotFoundError."""
+    those, names = one_of("d.ref", refs)
     with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         tx.execute(
             f"UPDATE drive_folders AS d SET message_id = :message WHERE d.chat_id = :chat AND "
-            f"d.message_id = '' AND {OWN}",
-            params(scope, chat=chat_id, message=message_id),
+            f"d.message_id = '' AND {those} AND {OWN}",
+            params(scope, chat=chat_id, message=message_id, **names),
         )
 
 

@@ -3,7 +3,7 @@ share a parent."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from leaf.errors import InvalidInputError, NotFoundError
@@ -11,7 +11,7 @@ from leaf.shapes.part_values import texts_of
 from leaf.shapes.parts import Part, UsageData
 from leaf.shapes.raw import RawMessage
 from leaf.store import branch as branches
-from leaf.store import chats, lost_access, told_instructions
+from leaf.store import chat_files, chats, lost_access, told_instructions
 from leaf.store.branch import COLUMNS, Branch, message_of
 from leaf.store.database import Database, Params, Row, Transaction, containing, now, one_of
 from leaf.store.ids import new_id
@@ -31,9 +31,10 @@ def add_exchange(
     model: str = "",
     title: str = "",
     told: str = "",
+    files: Collection[str] | None = None,
 ) -> Exchange:
     """Save a question and its pending answer in one commit, show that branch, and give the waiting
-    files to the question.
+    files to the question: those that are named, or all.
 
     `parent_id` is the message that the question follows: None for the end of the branch that is
     shown, empty for the beginning. Where something follows already, that makes a branch. `seen` is
@@ -64,11 +65,7 @@ def add_exchange(
         _insert(tx, question)
         _insert(tx, answer)
         told_instructions.note(tx, chat_id, question.id, told, at)
-        tx.execute(
-            "UPDATE chat_files SET message_id = :message WHERE chat_id = :chat AND message_id = "
-            "'' AND detached_at IS NULL",
-            {"message": question.id, "chat": chat_id},
-        )
+        chat_files.send_in(tx, chat_id, question.id, files)
         _show(tx, answer)
         if title and not chat.title:
             tx.execute(
@@ -338,11 +335,7 @@ def withdraw(db: Database, scope: Scope, message_id: str) -> Message:
                 {"before": before, "chat": chat.id},
             )
         if not others:
-            tx.execute(
-                "UPDATE chat_files SET message_id = '' WHERE chat_id = :chat AND "
-                "message_id = :question",
-                {"chat": chat.id, "question": question.id},
-            )
+            chat_files.wait_again_in(tx, chat.id, question.id)
             told_instructions.forget(tx, question.id)
     return question
 
