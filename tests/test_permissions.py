@@ -20,9 +20,10 @@ from bench._injected import (
     signed_in,
     target,
 )
-from leaf.errors import InvalidInputError
+from leaf.errors import DriveError, InvalidInputError
 from leaf.store.model import Message, Scope
 from leaf.tools.permissions import in_words
+from tests.drive_server import Fault
 from tests.leaf_kit import finished
 from tests.live_kit import wait_until
 
@@ -121,6 +122,18 @@ def test_a_refusal_names_nothing_that_others_could_read(there: Target) -> None:
     assert PRIVATE in questions[0]
     assert PRIVATE not in str(message.parts)
     assert "The user refused it." in str(message.parts)
+
+
+def test_a_connection_that_failed_for_a_while_is_asked_for_all_the_same(there: Target) -> None:
+    there.google.faults.append(Fault("/files", 403, "dailyLimitExceeded"))
+    with pytest.raises(DriveError):
+        there.session.drive.list()
+    assert there.session.drive.connection().state == "error"
+    with pressing(there, allow=False) as questions:
+        message = finished(there.session, asked(there, "ID").id)
+    assert SECRET not in str(message.parts)
+    assert any(PRIVATE in question for question in questions)
+    there.session.drive.list()
 
 
 def test_stopping_the_answer_ends_the_wait(there: Target) -> None:

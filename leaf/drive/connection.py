@@ -72,7 +72,8 @@ class Connections:
         if why := str(row.state.get("why", "")):
             failed = row.state.get("since")
             since = datetime.fromisoformat(failed) if failed else row.created_at
-            return DriveConnection("error", row.account, why, str(row.state.get("hint", "")), since)
+            hint, ended = str(row.state.get("hint", "")), bool(row.state.get("ended"))
+            return DriveConnection("error", row.account, why, hint, since, ended=ended)
         return DriveConnection("connected", row.account, since=row.created_at)
 
     def save(self, scope: Scope, account: str, token: Json, state: Json) -> None:

@@ -33,6 +33,8 @@ class DriveConnection:
     """When it was connected, or when it failed."""
     kind: Literal["user", "service"] = "user"
     """`service`: the app's own service account, which no user can disconnect."""
+    ended: bool = False
+    """Whether it is of no use before the user connects again; another error may pass."""
 
 
 @dataclass(frozen=True)

@@ -205,10 +205,10 @@ def read_drive_file(context: ToolContext, given: ReadDriveFileInput) -> ToolOutp
 
 def _readers(context: ToolContext) -> Sequence[str]:
     """Who else sees what comes from the Drive of the one who asked. The Drive of the app itself is
-    everybody's."""
+    everybody's. A connection that failed may work again with this very call."""
     connection = context.drive.connection(context.scope)
-    own = connection.state == "connected" and connection.kind == "user"
-    return context.others() if own else ()
+    works = connection.state in ("connected", "error") and not connection.ended
+    return context.others() if works and connection.kind == "user" else ()
 
 
 def _permit_names(context: ToolContext) -> None:
