@@ -82,6 +82,8 @@ class Fault:
     """Pattern over path and query."""
     status: int = 0
     reason: str = ""
+    page: str = ""
+    """What is answered in place of JSON, as a gateway does."""
     details: tuple[Json, ...] = ()
     """The newer form: what `error.details` holds; `errors` is then left out, unless a `reason` is
     given too."""
@@ -554,6 +556,9 @@ class _Handler(Handler):
         try:
             if fault and fault.before:
                 fault.before()
+            if fault and fault.page:
+                self._send(fault.status, fault.page.encode(), "text/html")
+                return
             if fault and fault.status:
                 raise _Refused(fault.status, fault.reason or "backendError")
             if fault:

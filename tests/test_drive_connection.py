@@ -189,6 +189,37 @@ def test_a_revoked_grant_is_an_error_that_asks_to_connect_again(w: World) -> Non
     assert w.drive.connection(w.ana).state == "connected"
 
 
+@pytest.mark.parametrize("status", [502, 503, 403, 404])
+def test_a_page_of_a_gateway_in_place_of_a_token_ends_no_grant(w: World, status: int) -> None:
+    w.google.expire()
+    w.google.faults.append(Fault("^/token", status, page="<html>Bad Gateway</html>", times=99))
+    with pytest.raises(DriveError, match="cannot be reached"):
+        w.drive.list(w.ana)
+    assert w.drive.connection(w.ana).state == "connected"
+    w.google.faults.clear()
+    w.google.faults.append(Fault("^/token", status, page="<html>Bad Gateway</html>"))
+    w.drive.list(w.ana)
+
+
+def test_a_refusal_that_names_no_reason_known_to_oauth_ends_no_grant(w: World) -> None:
+    w.google.expire()
+    w.google.faults.append(Fault("^/token", 403, "rateLimitExceeded", times=99))
+    with pytest.raises(DriveError, match="cannot be reached"):
+        w.drive.list(w.ana)
+    assert w.drive.connection(w.ana).state == "connected"
+
+
+def test_what_failed_in_one_process_and_works_in_another_is_connected_again(w: World) -> None:
+    other = w.another()
+    other.list(w.ana)
+    w.google.faults.append(Fault("/files", 403, "accessNotConfigured"))
+    with pytest.raises(DriveError, match="API is not enabled"):
+        w.drive.list(w.ana)
+    assert other.connection(w.ana).state == "error"
+    other.list(w.ana)
+    assert other.connection(w.ana).state == w.drive.connection(w.ana).state == "connected"
+
+
 def test_a_grant_that_ends_after_a_week_is_put_down_to_testing_mode(w: World) -> None:
     with w.store.db.transaction() as tx:
         tx.execute(

@@ -18,6 +18,7 @@ from leaf.drive.failures import (
     explain,
     explain_refresh,
     is_retryable,
+    passes,
     retry_after,
     unreachable,
 )
@@ -141,7 +142,7 @@ class Client:
                 asked = retry_after(e)
                 return Again(asked) if is_retryable(e) and (asked or 0) <= LONGEST_WAIT else None
             if isinstance(e, RefreshError):
-                return Again() if e.retryable else None
+                return Again() if passes(e) else None
             if not isinstance(e, broken):
                 return None
             self._thread.http = None  # its connection may hold half an answer

@@ -373,6 +373,7 @@ class DriveService:
                 client = self._clients[access.key] = Client(
                     access, self._settings.google.api_url, waits=self._waits
                 )
+            client.access = access  # another process may have seen it fail meanwhile
             self._clients.move_to_end(access.key)
             while len(self._clients) > MOST_CLIENTS:
                 self._clients.popitem(last=False)

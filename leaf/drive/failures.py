@@ -56,6 +56,8 @@ RULES = frozenset(
         "LOCATION_POLICY_VIOLATED",
     }
 )
+LOCAL = ("The credentials do not contain", "Reauthentication is needed")
+"""How Google's library begins what it says by itself of a grant that is over."""
 RECONNECT = "Connect Google Drive again on the settings page."
 
 
@@ -229,14 +231,30 @@ def _of_connection(status: int, reason: str, words: set[str]) -> DriveFailure | 
     return None
 
 
+def passes(error: Any) -> bool:
+    """Whether a token could not be refreshed for a reason that says nothing of the grant: what
+    answered was busy, or did not speak OAuth, as a gateway's page does not. Google's library calls
+    such a page final, whatever its status."""
+    if getattr(error, "retryable", False):
+        return True
+    said = str(error.args[0]) if error.args else ""
+    return bool(said) and not _oauth_error(error) and not said.startswith(LOCAL)
+
+
+def _oauth_error(error: Any) -> str:
+    """What a token server calls the error; empty where none has answered."""
+    details = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], dict) else {}
+    found = details.get("error")
+    return found if isinstance(found, str) else ""
+
+
 def explain_refresh(
     error: Any, granted_at: datetime | None, last_refresh: datetime | None
 ) -> DriveFailure:
     """A token that could not be refreshed."""
-    if getattr(error, "retryable", False):
+    if passes(error):
         return DriveFailure(unreachable())
-    details = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], dict) else {}
-    code = str(details.get("error", "")) or str(error.args[0] if error.args else "")
+    code = _oauth_error(error) or str(error.args[0] if error.args else "")
     if "invalid_client" in code or "unauthorized_client" in code:
         text = "Google does not accept this app's client id and secret."
         return DriveFailure(
