@@ -101,6 +101,32 @@ def test_words_are_found_without_accents_by_their_beginning_and_as_phrases(
     assert bool(library.search(scope, [add("notes.txt", POLICY)], query).hits) is found
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("an e\ufb03cient \ufb01nance o\ufb03ce", "efficient"),
+        ("an e\ufb03cient \ufb01nance o\ufb03ce", "finance office"),
+        ("an e\ufb03cient \ufb01nance o\ufb03ce", '"finance office"'),
+        ("a plain finance report", "\ufb01nance"),
+        (
+            "der Donau\u00addampf\u00adschiff\u00adfahrts\u00adkapitän",
+            "Donaudampfschifffahrtskapitän",
+        ),
+        ("a plain word", "pl\u00adain"),
+        ("\ufefb \u0634\u064a\u0621", "\u0644\u0627"),
+        ("by Walrus™ and others", "walrus"),
+        ("Chapter \u2167", "viii"),
+    ],
+)
+def test_words_are_found_however_their_letters_are_set(
+    library: Library, scope: Scope, add: Add, text: str, query: str
+) -> None:
+    """Ligatures as typesetters leave them in PDFs, and hyphens that are not seen."""
+    (hit,) = library.search(scope, [add("set.txt", f"{text}\n")], query).hits
+    assert hit.text == text
+    assert library.search(scope, [add("set.txt", f"{text}\n")], "hovercraft").hits == ()
+
+
 def test_all_words_are_asked_for_before_some_of_them(
     library: Library, scope: Scope, add: Add
 ) -> None:

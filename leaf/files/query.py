@@ -12,7 +12,9 @@ _CJK_RANGES = (
     "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
 _CJK = re.compile(f"([{_CJK_RANGES}])")
-_MARKS = "\u0300-\u036f"
+SOFT_HYPHEN = "\u00ad"
+"""Says where a word may be divided, and is not seen: no part of it."""
+_MARKS = f"\u0300-\u036f{SOFT_HYPHEN}"
 _WORD = re.compile(
     f"[{_CJK_RANGES}]|(?:(?![{_CJK_RANGES}])[^\\W_])(?:(?![{_CJK_RANGES}])(?:[^\\W_]|[{_MARKS}]))*"
 )
@@ -36,6 +38,7 @@ def parse(query: str) -> list[Term]:
     """Words and "phrases" of what somebody typed; everything that is neither, operators included,
     is left out."""
     terms: list[Term] = []
+    query = query.replace(SOFT_HYPHEN, "")
     for phrase, word in re.findall(r'["“„«]([^"“”„«»]+)["”“»]|([^\s\0"“”„«»]+)', query):
         text = " ".join(
             "".join(
@@ -48,20 +51,19 @@ def parse(query: str) -> list[Term]:
 
 
 def spaced(text: str) -> str:
-    """Text as it is indexed: folded, and characters of scripts that put no blanks between words are
-    words of their own."""
-    return _CJK.sub(r" \1 ", fold(text.replace("\0", " ")))
+    """Text as it is indexed: folded, ligatures as their letters, and characters of scripts that put
+    no blanks between words are words of their own."""
+    folded = _CJK.sub(r" \1 ", fold(text.replace("\0", " ")))
+    return folded if folded.isascii() else folded.translate(_SPELT)
 
 
 def tokens(text: str) -> Iterator[tuple[int, int, str]]:
     """The words of a text as the index has them, each with the place where it begins and ends."""
     for found in _WORD.finditer(fold(text)):
         word = found.group()
-        yield (
-            found.start(),
-            found.end(),
-            word if word.isalnum() else re.sub(f"[{_MARKS}]", "", word),
-        )
+        if not word.isascii():
+            word = re.sub(f"[{_MARKS}]", "", word.translate(_SPELT))
+        yield found.start(), found.end(), word
 
 
 def fold(text: str) -> str:
@@ -78,16 +80,39 @@ class _Folded(dict[int, str]):
     met."""
 
     def __missing__(self, code: int) -> str:
-        character = chr(code)
-        self[code] = folded = (
-            (unicodedata.normalize("NFKD", character).lower() or character)[0]
-            if code > 127
-            else character.lower()
-        )
+        self[code] = folded = _folded(chr(code))
         return folded
+
+
+def _folded(character: str) -> str:
+    """One that stands for several letters stays: a ligature is spelt out where places do not matter,
+    and a sign such as `™` is part of no word."""
+    if character.isascii():
+        return character.lower()
+    if _letters(character):
+        return character
+    return (unicodedata.normalize("NFKD", character).lower() or character)[0]
+
+
+def _letters(character: str) -> str:
+    """What a character stands for, if that is several letters, small and without accents: `fi` of
+    `ﬁ`, `tm` of `™`; else empty."""
+    plain = unicodedata.normalize("NFKD", character).lower()
+    letters = "".join(c for c in plain if not unicodedata.combining(c))
+    return letters if letters[1:] and letters.isalnum() else ""
+
+
+class _Spelt(dict[int, str]):
+    """Ligature -> its letters, a soft hyphen -> nothing, all else as it is."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = spelt = (_letters(character) if character.isalnum() else "") or character
+        return spelt
 
 
 _FOLDED = _Folded(
     {ord("ς"): "σ", ord("Σ"): "σ", **{code: chr(code) for code in range(0xAC00, 0xD7B0)}}
 )
 """A syllable of Hangul is kept whole: its parts are no accents."""
+_SPELT = _Spelt({ord(SOFT_HYPHEN): "", **{code: chr(code) for code in range(0xAC00, 0xD7B0)}})
