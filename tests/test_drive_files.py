@@ -690,6 +690,44 @@ def test_an_answer_rests_on_an_older_version_until_the_chat_has_the_newer_one(w:
     assert list(w.drive.outdated(w.ana, [old.id, new.id])) == [old.id]
 
 
+def test_what_is_as_it_was_again_or_was_read_meanwhile_is_not_said_to_have_changed(
+    w: World,
+) -> None:
+    chat = chats.create(w.store.db, w.ana)
+    ids = [
+        w.google.add(f"{n}.csv", "text/csv", w.root, f"a\n{n}\n".encode())
+        for n in ("twice", "back", "trash")
+    ]
+    twice, back, trash = ids
+    held = [w.drive.bring(w.ana, i).file.id for i in ids]
+
+    def told() -> dict[str, str]:
+        return {c.name: c.what for c in w.drive.changes(w.ana, chat.id, held, max_age=0)}
+
+    w.google.edit(twice, b"a\n2\n")
+    w.google.edit(back, b"a\n2\n")
+    w.google.edit(trash, trashed=True)
+    assert told() == {"twice.csv": "changed", "back.csv": "changed", "trash.csv": "removed"}
+    w.google.edit(twice, b"a\n3\n")
+    held[0] = w.drive.bring(w.ana, twice).file.id  # before the log told of it
+    w.google.edit(back, b"a\nback\n")
+    w.google.edit(trash, trashed=False)
+    assert told() == {}
+    assert w.drive.outdated(w.ana, held) == {}
+
+
+def test_what_left_an_attached_folder_is_not_said_to_be_new_there(w: World) -> None:
+    chat = chats.create(w.store.db, w.ana)
+    folder = w.google.folder("Plans", w.root)
+    w.drive.attach_folder(w.ana, chat.id, folder)
+    moved = w.google.add("moved.csv", "text/csv", folder, b"a\n1\n")
+    gone = w.google.add("gone.csv", "text/csv", folder, b"a\n2\n")
+    assert len(w.drive.changes(w.ana, chat.id, [], max_age=0)) == 2
+    w.google.edit(moved, parent=w.root)
+    w.google.delete(gone)
+    assert w.drive.changes(w.ana, chat.id, [], max_age=0) == []
+
+
 def test_changes_and_folders_are_the_users_own(w: World) -> None:
     chat = chats.create(w.store.db, w.ana)
     folder = w.google.folder("Plans", w.root)

@@ -103,24 +103,31 @@ def _read_log(
             return
         rows = [row for row in page.get("changes", ()) if row.get("changeType", "file") == "file"]
         found = _relevant(db, scope, rows, folders)
+        settled = [i for i in {str(row["fileId"]) for row in rows} if i not in found]
         following = str(page.get("nextPageToken", ""))
         drive_files.save_changes(
-            db, scope, shared_drive, following or str(page["newStartPageToken"]), found
+            db,
+            scope,
+            shared_drive,
+            following or str(page["newStartPageToken"]),
+            found.values(),
+            settled,
         )
         token = following
 
 
 def _relevant(
     db: Database, scope: Scope, rows: Sequence[Mapping[str, Any]], folders: Sequence[AttachedFolder]
-) -> list[StoredDriveChange]:
-    """Changes of files that were brought in, and of what lies in attached folders; new folders
-    there are taken up."""
+) -> dict[str, StoredDriveChange]:
+    """Changes of files that were brought in, and of what lies in attached folders, by the file; new
+    folders there are taken up."""
     known = drive_files.known(db, scope, [str(row["fileId"]) for row in rows])
     ids = {drive_id for drive_id, _ in known}
     held = drive_files.newest(db, scope, list(ids))
     found: dict[str, StoredDriveChange] = {}
     for row in rows:
         drive_id, at = str(row["fileId"]), datetime.fromisoformat(row["time"])
+        found.pop(drive_id, None)  # the last row of several says how it stands
         if row.get("removed") or "file" not in row:
             if drive_id in ids:
                 name = str(held[drive_id].item.get("name", "")) if drive_id in held else ""
@@ -147,7 +154,7 @@ def _relevant(
             found[drive_id] = StoredDriveChange(
                 drive_id, what, item.name, item.revision, parent, at
             )
-    return list(found.values())
+    return found
 
 
 def _new_or_changed(row: Mapping[str, Any], folders: Sequence[AttachedFolder]) -> str:

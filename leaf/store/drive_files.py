@@ -9,7 +9,7 @@ from datetime import datetime
 
 from leaf.errors import InvalidInputError, not_found
 from leaf.store import chats, files
-from leaf.store.database import Database, Row, now, one_of
+from leaf.store.database import Database, Row, Transaction, now, one_of
 from leaf.store.model import Json, Scope
 from leaf.store.users import MEMBER, params
 
@@ -237,37 +237,58 @@ def tokens(db: Database, scope: Scope) -> dict[str, tuple[str, datetime]]:
 
 
 def save_changes(
-    db: Database, scope: Scope, shared_drive: str, token: str, found: Iterable[StoredDriveChange]
+    db: Database,
+    scope: Scope,
+    shared_drive: str,
+    token: str,
+    found: Iterable[StoredDriveChange],
+    settled: Sequence[str] = (),
 ) -> None:
-    """Keep what a page of changes told, and the token that follows it, together."""
+    """Keep what a page of changes told, and the token that follows it, together. Files that are
+    `settled` are as they are known: what was marked of them before is over."""
     with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
             return
-        for change in found:
-            row: Row = {
-                "drive": change.drive_id,
-                "what": change.what,
-                "name": change.name,
-                "revision": change.revision,
-                "folder": change.folder_id,
-                "changed": change.changed_at,
-            }
-            tx.execute(
-                "INSERT INTO drive_changes (workspace_id, user_id, drive_id, what, name, "
-                "revision, folder_id, changed_at) "
-                "VALUES (:workspace, :user, :drive, :what, :name, :revision, :folder, :changed) "
-                "ON CONFLICT (workspace_id, user_id, drive_id) DO UPDATE SET what = "
-                "excluded.what, name = excluded.name, "
-                "revision = excluded.revision, folder_id = excluded.folder_id, changed_at = "
-                "excluded.changed_at",
-                params(scope, **row),
-            )
+        those, names = one_of("d.drive_id", settled)
+        tx.execute(
+            f"DELETE FROM drive_changes AS d WHERE {those} AND {OWN}", params(scope, **names)
+        )
+        _mark(tx, scope, found)
         tx.execute(
             "INSERT INTO drive_tokens (workspace_id, user_id, shared_drive, token, checked_at) "
             "VALUES (:workspace, :user, :drive, :token, :at) ON CONFLICT (workspace_id, user_id, "
             "shared_drive) "
             "DO UPDATE SET token = excluded.token, checked_at = excluded.checked_at",
             params(scope, drive=shared_drive, token=token, at=now()),
+        )
+
+
+def mark(db: Database, scope: Scope, found: Iterable[StoredDriveChange]) -> None:
+    """Keep changes that no log told."""
+    with db.transaction(scope) as tx:
+        if tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
+            _mark(tx, scope, found)
+
+
+def _mark(tx: Transaction, scope: Scope, found: Iterable[StoredDriveChange]) -> None:
+    for change in found:
+        row: Row = {
+            "drive": change.drive_id,
+            "what": change.what,
+            "name": change.name,
+            "revision": change.revision,
+            "folder": change.folder_id,
+            "changed": change.changed_at,
+        }
+        tx.execute(
+            "INSERT INTO drive_changes (workspace_id, user_id, drive_id, what, name, "
+            "revision, folder_id, changed_at) "
+            "VALUES (:workspace, :user, :drive, :what, :name, :revision, :folder, :changed) "
+            "ON CONFLICT (workspace_id, user_id, drive_id) DO UPDATE SET what = "
+            "excluded.what, name = excluded.name, "
+            "revision = excluded.revision, folder_id = excluded.folder_id, changed_at = "
+            "excluded.changed_at",
+            params(scope, **row),
         )
 
 
