@@ -716,6 +716,35 @@ def test_what_is_as_it_was_again_or_was_read_meanwhile_is_not_said_to_have_chang
     assert w.drive.outdated(w.ana, held) == {}
 
 
+def test_what_changes_before_and_after_a_new_connection_is_seen(w: World) -> None:
+    chat = chats.create(w.store.db, w.ana)
+    folder = w.google.folder("Plans", w.root)
+    w.drive.attach_folder(w.ana, chat.id, folder)
+    ids = [
+        w.google.add(f"{n}.csv", "text/csv", w.root, f"a\n{n}\n".encode())
+        for n in ("edited", "gone", "trash", "same", "later")
+    ]
+    held = [w.drive.bring(w.ana, i).file.id for i in ids]
+    edited, gone, trash, _, later = ids
+    w.google.edit(edited, b"a\n2\n")
+    w.google.delete(gone)
+    w.google.edit(trash, trashed=True)
+    connect(w.drive.begin, w.drive.finish, w.google, w.ana)
+
+    def told() -> dict[str, str]:
+        return {c.name: c.what for c in w.drive.changes(w.ana, chat.id, held, max_age=0)}
+
+    before = {"edited.csv": "changed", "gone.csv": "removed", "trash.csv": "removed"}
+    assert told() == before
+    w.google.requests.clear()
+    assert told() == before
+    assert not w.google.calls("/files/"), "each is looked at once"
+    w.google.edit(later, b"a\n2\n")
+    w.google.add("new.csv", "text/csv", folder, b"a\n3\n")
+    assert told() == {**before, "later.csv": "changed", "new.csv": "added"}
+    assert w.drive.bring(w.ana, edited, max_age=600).downloaded
+
+
 def test_what_left_an_attached_folder_is_not_said_to_be_new_there(w: World) -> None:
     chat = chats.create(w.store.db, w.ana)
     folder = w.google.folder("Plans", w.root)

@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 
 from leaf.drive.client import Client
-from leaf.drive.listing import EVERYWHERE, ITEM_FIELDS, item_of
-from leaf.drive.model import DriveChange
+from leaf.drive.listing import EVERYWHERE, ITEM_FIELDS, get_item, item_of
+from leaf.drive.model import DriveChange, DriveItem
 from leaf.errors import DriveError, NotFoundError
 from leaf.store import drive_files
 from leaf.store.database import Database
-from leaf.store.drive_files import AttachedFolder, StoredDriveChange
+from leaf.store.drive_files import AttachedFolder, Revision, StoredDriveChange
 from leaf.store.model import Scope
 
 FIELDS = f"nextPageToken,newStartPageToken,changes(changeType,removed,fileId,time,file({ITEM_FIELDS},createdTime))"
@@ -66,6 +66,24 @@ def of_chat(
                 drive_id, str(revision.item.get("name", "")), "changed", revision.checked_at, older
             )
     return sorted(found.values(), key=lambda c: c.at, reverse=True)
+
+
+def compare(client: Client, held: Revision) -> DriveItem | StoredDriveChange:
+    """A file of the library as it is in Drive now, or that it is gone from there."""
+    item = item_of(held.item)
+    try:
+        found = get_item(client, item.ref)
+    except NotFoundError:
+        return StoredDriveChange(held.drive_id, "removed", item.name, "", "", datetime.now(UTC))
+    return changed(found) if found.trashed else found
+
+
+def changed(item: DriveItem) -> StoredDriveChange:
+    """That a file is another one by now, or in the bin."""
+    what, at = "removed" if item.trashed else "changed", item.modified or datetime.now(UTC)
+    return StoredDriveChange(
+        item.id, what, item.name, item.revision, next(iter(item.parents), ""), at
+    )
 
 
 def _what(change: StoredDriveChange, held: bool, folder: AttachedFolder | None) -> Any:

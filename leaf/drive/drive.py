@@ -350,7 +350,11 @@ class DriveService:
         if (folders or drive_files.by_file(self._db, scope, file_ids)) and self.connection(
             scope
         ).state == "connected":
-            changes.check(self._client(scope), self._db, scope, max_age)
+            client = self._client(scope)
+            for folder in folders:  # an earlier connection's logs are no longer read
+                self._fetcher.begin_changes(client, scope, folder.shared_drive)
+            changes.check(client, self._db, scope, max_age)
+            self._fetcher.look_anew(client, scope, file_ids)
             folders = drive_files.folders(
                 self._db, scope, chat_id
             )  # with the folders that were made below them

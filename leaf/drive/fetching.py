@@ -16,10 +16,12 @@ from leaf.readers.base import CONTAINERS, Window
 from leaf.settings import Settings
 from leaf.store import drive_files
 from leaf.store.database import Database
-from leaf.store.drive_files import Revision
+from leaf.store.drive_files import Revision, StoredDriveChange
 from leaf.store.model import File, Json, Scope
 
 Source = Literal["upload", "drive", "generated", "sample"]
+LOOKED = 50
+"""Files of a chat that are compared with Drive at a time after a new connection."""
 
 
 class AddedFile(Protocol):
@@ -167,6 +169,31 @@ class Fetcher:
         time."""
         with self._beginning:
             changes.begin(client, self._db, scope, shared_drive)
+
+    def look_anew(self, client: Client, scope: Scope, file_ids: Sequence[str]) -> None:
+        """Compare with Drive what nobody has looked at since the connection was made: a log tells
+        only what comes later. So many files at a time; the next call goes on."""
+        held = self._unlooked(client, scope, file_ids)
+        for revision in held[:LOOKED]:
+            self.begin_changes(client, scope, str(revision.item.get("driveId") or ""))
+            found = changes.compare(client, revision)
+            if isinstance(found, StoredDriveChange):
+                drive_files.mark(self._db, scope, [found])
+            else:
+                known = drive_files.known(self._db, scope, [found.id])
+                if same := known.get((found.id, found.revision)):
+                    drive_files.keep(self._db, scope, found.id, found.revision, same, _row(found))
+                else:
+                    drive_files.mark(self._db, scope, [changes.changed(found)])
+
+    def _unlooked(self, client: Client, scope: Scope, file_ids: Sequence[str]) -> list[Revision]:
+        since = client.access.granted_at
+        if since is None:
+            return []
+        ids = [one.drive_id for one in drive_files.by_file(self._db, scope, file_ids)]
+        marked = {one.drive_id for one in drive_files.changes(self._db, scope, ids)}
+        held = drive_files.newest(self._db, scope, ids)
+        return [r for r in held.values() if r.checked_at < since and r.drive_id not in marked]
 
     def _download(
         self,
