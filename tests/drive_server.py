@@ -82,8 +82,6 @@ class Fault:
     """Pattern over path and query."""
     status: int = 0
     reason: str = ""
-    page: str = ""
-    """What is answered in place of JSON, as a gateway does."""
     details: tuple[Json, ...] = ()
     """The newer form: what `error.details` holds; `errors` is then left out, unless a `reason` is
     given too."""
@@ -95,6 +93,8 @@ class Fault:
     times: int = 1
     before: Callable[[], None] | None = None
     """Done before the request is answered as usual."""
+    page: str = ""
+    """What is answered in place of JSON, as a gateway does."""
 
 
 def error_info(reason: str, **metadata: str) -> Json:
@@ -286,8 +286,8 @@ class DriveServer(LoopbackServer):
             at = self.entries.get(at.parent)
 
     def visible(self, entry: Entry, email: str) -> bool:
-        if entry.drive:
-            return email in self.drives[entry.drive][1]
+        if entry.drive and email in self.drives[entry.drive][1]:
+            return True
         return entry.owner == email or any(email in e.shared for e in self.above(entry))
 
     def matching(
@@ -731,6 +731,8 @@ class _Handler(Handler):
             case ["prepared" | "export-link", file_id]:
                 self._bytes(self._find(file_id).exports[self.q["mime"]], self.q["mime"])
             case ["changes", "startPageToken"]:
+                if drive_id := self.q.get("driveId", ""):
+                    self._shared_drive(drive_id)
                 self._json({"startPageToken": str(len(self.app.changes) + 1)})
             case ["changes"]:
                 self._changes()
@@ -742,6 +744,10 @@ class _Handler(Handler):
         if not found or self.email not in found[1]:
             raise _Refused(404, "notFound", f"Shared drive not found: {drive_id}")
         return found
+
+    def _is_member(self, drive_id: str) -> bool:
+        """What is shared of other shared drives stands in the user's own log."""
+        return drive_id in self.app.drives and self.email in self.app.drives[drive_id][1]
 
     def _find(self, file_id: str) -> Entry:
         entry = self.app.entries.get(self.app.root(self.email) if file_id == "root" else file_id)
@@ -890,7 +896,7 @@ class _Handler(Handler):
 
     def _change(self, change: Json, drive_id: str) -> Json | None:
         entry: Entry = change["entry"]
-        if (change["drive"] != drive_id) if drive_id else bool(change["drive"]):
+        if (change["drive"] != drive_id) if drive_id else self._is_member(change["drive"]):
             return None
         if not self.app.visible(entry, self.email):
             return None

@@ -165,6 +165,30 @@ def test_a_large_folder_of_a_shared_drive_lists_whole_in_pages(w: World) -> None
     assert len(w.google.calls(r"/files\?")) == 3
 
 
+def test_what_is_shared_of_a_shared_drive_of_others_is_read_like_all_else(w: World) -> None:
+    """Google answers 404 to whoever does not belong to the drive and asks for it."""
+    team = w.google.shared_drive("Team", BEN)
+    given = w.google.folder("Given", team, shared={ANA})
+    below = w.google.folder("Below", given)
+    ids = [w.google.add(f"{n:03}.csv", "text/csv", below, f"word {n}\n".encode()) for n in range(4)]
+    w.google.add("theirs.csv", "text/csv", team, b"word\n")
+    assert names(w.drive.list(w.ana, given).items) == ["Below"]
+    first = w.drive.list(w.ana, below, page_size=3)
+    rest = w.drive.list(w.ana, below, cursor=first.cursor)
+    assert names(first.items + rest.items) == [f"{n:03}.csv" for n in range(4)]
+    assert len(w.drive.search(w.ana, "word", folder=given).items) == 4
+    chat = chats.create(w.store.db, w.ana)
+    assert w.drive.attach_folder(w.ana, chat.id, given).files == 4
+    added = w.drive.add(w.ana, [given])
+    assert (len(added.files), added.skipped) == (4, ())
+    assert len(w.google.calls(f"startPageToken.*{team}")) == 1
+    w.google.edit(ids[0], b"another word\n")
+    (change,) = w.drive.changes(w.ana, chat.id, [f.id for f in added.files], max_age=0)
+    assert (change.id, change.what) == (ids[0], "changed")
+    with pytest.raises(NotFoundError):
+        w.drive.list(w.ana, team)
+
+
 def test_a_cursor_is_short_and_of_no_use_to_another_user(w: World) -> None:
     for n in range(5):
         w.google.add(f"f{n}.txt", "text/plain", w.root)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from leaf.drive.client import Client
+from leaf.drive.failures import is_no_member
 from leaf.drive.listing import EVERYWHERE, ITEM_FIELDS, get_item, item_of
 from leaf.drive.model import DriveChange, DriveItem
 from leaf.errors import DriveError, NotFoundError
@@ -21,11 +22,19 @@ FIELDS = f"nextPageToken,newStartPageToken,changes(changeType,removed,fileId,tim
 PAGE = 500
 
 
-def begin(client: Client, db: Database, scope: Scope, shared_drive: str) -> None:
-    """Note from where on changes count, before anything is read; costs one call, once."""
+def begin(client: Client, db: Database, scope: Scope, shared_drive: str) -> bool:
+    """Note from where on changes count, before anything is read; costs one call, once. False for a
+    shared drive whose log is not for this account: what is shared of it stands in the user's own."""
     if shared_drive in drive_files.tokens(db, scope):
-        return
-    drive_files.save_changes(db, scope, shared_drive, _start(client, shared_drive), ())
+        return True
+    try:
+        token = _start(client, shared_drive)
+    except (NotFoundError, DriveError) as e:
+        if not shared_drive or not is_no_member(e):
+            raise
+        return False
+    drive_files.save_changes(db, scope, shared_drive, token, ())
+    return True
 
 
 def check(client: Client, db: Database, scope: Scope, max_age: float) -> None:
@@ -112,10 +121,15 @@ def _read_log(
             page = client.ask(
                 partial(_page, {**options, "pageToken": token}), "The list of changes"
             )
-        except NotFoundError:
-            return  # the shared drive is gone or not shared any more; reading its files will say so
-        except DriveError as e:
-            if e.reason not in ("invalid", "invalidPageToken", "badRequest", "INVALID_ARGUMENT"):
+        except (NotFoundError, DriveError) as e:
+            if is_no_member(e):
+                return  # the shared drive is gone, or not for this account any more
+            if not isinstance(e, DriveError) or e.reason not in (
+                "invalid",
+                "invalidPageToken",
+                "badRequest",
+                "INVALID_ARGUMENT",
+            ):
                 raise
             drive_files.save_changes(db, scope, shared_drive, _start(client, shared_drive), ())
             return

@@ -248,6 +248,14 @@ def _oauth_error(error: Any) -> str:
     return found if isinstance(found, str) else ""
 
 
+def is_no_member(error: LeafError) -> bool:
+    """Whether this says of a shared drive that the account does not belong to it. Single files and
+    folders of it may be shared with the account all the same."""
+    return isinstance(error, NotFoundError) or (
+        isinstance(error, DriveError) and error.reason == "teamDriveMembershipRequired"
+    )
+
+
 def explain_refresh(
     error: Any, granted_at: datetime | None, last_refresh: datetime | None
 ) -> DriveFailure:

@@ -82,6 +82,8 @@ class Fetcher:
         self._library = library
         self._client = client
         self._beginning = threading.Lock()
+        self._guest: set[tuple[str, str]] = set()
+        """Shared drives that connections do not belong to, though something of them is shared."""
 
     def current(self, scope: Scope, ref: str) -> DriveItem:
         """What an id, `ref` or address names now; shortcuts are followed."""
@@ -167,8 +169,11 @@ class Fetcher:
     def begin_changes(self, client: Client, scope: Scope, shared_drive: str) -> None:
         """Ask once from where on changes count, however many files of a folder come at the same
         time."""
+        place = (client.access.key, shared_drive)
         with self._beginning:
-            changes.begin(client, self._db, scope, shared_drive)
+            if place in self._guest or not changes.begin(client, self._db, scope, shared_drive):
+                self._guest.add(place)
+                changes.begin(client, self._db, scope, "")
 
     def look_anew(self, client: Client, scope: Scope, file_ids: Sequence[str]) -> None:
         """Compare with Drive what nobody has looked at since the connection was made: a log tells

@@ -13,8 +13,9 @@ from typing import Any
 
 from leaf.drive import query
 from leaf.drive.client import Client
+from leaf.drive.failures import is_no_member
 from leaf.drive.model import DRIVES, ROOT, SHARED, DriveCrumb, DriveItem, DriveListing
-from leaf.errors import InvalidInputError, NotFoundError, RunError
+from leaf.errors import DriveError, InvalidInputError, NotFoundError, RunError
 
 ITEM_FIELDS = (
     "id,name,mimeType,size,modifiedTime,md5Checksum,headRevisionId,version,owners(displayName,emailAddress),webViewLink,parents,"
@@ -218,6 +219,16 @@ def list_files(
     }
     if token:
         options["pageToken"] = token
+    try:
+        return _listed(client, options, keys)
+    except (NotFoundError, DriveError) as e:
+        if options.pop("driveId", None) is None or not is_no_member(e):
+            raise
+        # A folder of a shared drive that this account does not belong to, and that is shared with it.
+        return _listed(client, {**options, "corpora": "allDrives"}, keys)
+
+
+def _listed(client: Client, options: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = client.ask(
         lambda drive: drive.files().list(**options), "The folder", keys=keys
     )
