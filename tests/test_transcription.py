@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import shutil
 import signal
 import sys
@@ -664,6 +665,26 @@ def test_a_server_without_times_gives_one_cue_a_piece(
         window = it.read(file)
         assert window.places == ("00:00:00-00:00:13",)
         assert SENTENCES[600] in window.text
+
+
+@pytest.mark.parametrize(
+    "segments",
+    [
+        [],
+        [{"start": 4.0, "end": 4.0, "text": "All is said."}],
+        [{"start": 0, "end": 0, "text": "All is said."}],
+    ],
+    ids=["none", "without length", "without times"],
+)
+def test_words_without_good_times_are_kept(
+    segments: list[dict[str, object]], tmp_path: Path, pool: Pool
+) -> None:
+    body = json.dumps({"text": "All is said.", "segments": segments}).encode()
+    with (
+        TranscriptionServer([Reply(200, body)]) as server,
+        resolver(tmp_path, pool, server) as it,
+    ):
+        assert "All is said." in it.read(it.add("a.wav", wav([(4.0, 500)]))).text
 
 
 def test_addresses_may_be_given_in_any_form() -> None:

@@ -15,6 +15,8 @@ RATE = 16_000
 QUIET = 10 ** (-50 / 20) * 32_768
 """Words over samples that never get louder than -50 dB of full scale were made up: nobody said
 them."""
+SHORTEST = RATE // 2
+"""Samples that are looked at for a cue at least: engines round times, and give some no length."""
 NO_SPEECH = 0.6
 UNSURE = -1.0
 """Whisper's own bounds: a segment with `no_speech_prob` above and `avg_logprob` below them holds no
@@ -69,9 +71,8 @@ def heard(piece: Pcm, cues: tuple[Cue, ...]) -> tuple[Cue, ...]:
     samples = numpy.fromfile(piece.path, dtype="<i2")
     kept = []
     for cue in cues:
-        stretch = samples[
-            int(max(0.0, cue.start) * RATE) : max(int(cue.end * RATE), int(cue.start * RATE) + 1)
-        ]
+        begin = max(0, min(int(cue.start * RATE), len(samples) - SHORTEST))
+        stretch = samples[begin : max(int(cue.end * RATE), begin + SHORTEST)]
         if len(stretch) and int(numpy.abs(stretch.astype(numpy.int32)).max()) >= QUIET:
             kept.append(cue)
     return tuple(kept)

@@ -172,7 +172,7 @@ class TranscriptionServer:
         ):
             raise self._odd()
         segments = answer.get("segments")
-        if not isinstance(segments, list):
+        if not isinstance(segments, list) or not segments:  # some name none whatever was said
             return _whole(answer.get("text", ""), piece)
         try:
             return tuple(
