@@ -589,6 +589,18 @@ def test_deleting_and_renaming_an_archive_takes_its_members_along(
     assert library.list(scope) == library.list(scope, deleted=True) == []
 
 
+def test_members_of_long_names_keep_them_when_their_archive_is_renamed(
+    library: Library, scope: Scope
+) -> None:
+    short, long = "a" * 120, "b" * 190
+    content = zipped({f"{long}.csv": SALES, f"{long[:-1]}.csv": EARLIER, "c.csv": b"c\n1\n"})
+    added = add(library, scope, f"{short}.zip", content)
+    assert sorted(names(added.inside)) == [f"{short}.zip/c.csv", f"{long[:-1]}.csv", f"{long}.csv"]
+    library.rename(scope, added.file.id, "all.zip")
+    inside = names(library.inside(scope, added.file.id))
+    assert sorted(inside) == ["all.zip/c.csv", f"{long[:-1]}.csv", f"{long}.csv"]
+
+
 def test_adding_an_archive_again_brings_back_what_was_deleted(
     library: Library, scope: Scope
 ) -> None:

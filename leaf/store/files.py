@@ -294,9 +294,13 @@ def rename(db: Database, scope: Scope, file_id: str, name: str) -> File:
         file = get(tx, scope, file_id)
         if name != file.name:
             now_called = rename_in(tx, scope, file, name)
-            inside, ids = one_of(
-                "id", [member.id for member in members(tx, scope, file_id, deleted=None)]
-            )
+            # Of a long path folders were left out: such a member may not be named by this one.
+            named = [
+                member.id
+                for member in members(tx, scope, file_id, deleted=None)
+                if member.name.startswith(f"{file.name}/")
+            ]
+            inside, ids = one_of("id", named)
             tx.execute(
                 "UPDATE files SET name = :folder || substr(name, :rest), given_name = :folder || "
                 "substr(name, :rest) "
