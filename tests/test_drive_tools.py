@@ -120,6 +120,19 @@ def test_folders_are_listed_searched_and_read_by_name(
         session.tools.run("read_drive_file", {"file": folder})
 
 
+def test_a_file_is_read_by_a_name_that_looks_like_an_id(
+    google: DriveServer, home: tuple[Leaf, Scope]
+) -> None:
+    leaf, scope = home
+    session = leaf.session(scope)
+    google.doc("Budget_2026_final_v2", DOC, {DOCX: docx("The budget.")}, google.root(ANA))
+    chat = session.chats.create()
+    read = session.tools.run("read_drive_file", {"file": "Budget_2026_final_v2"}, chat_id=chat.id)
+    assert "The budget." in read.text
+    with pytest.raises(NotFoundError, match="This file or folder is not in Google Drive"):
+        session.tools.run("read_drive_file", {"file": "Budget_2027_final_v2"}, chat_id=chat.id)
+
+
 @pytest.mark.parametrize(
     ("tool", "given"),
     [

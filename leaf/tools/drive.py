@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from leaf.drive import query
 from leaf.drive.model import BroughtFile, DriveItem, DriveListing
-from leaf.errors import DriveNotConnectedError, InvalidInputError, not_found
+from leaf.errors import DriveNotConnectedError, InvalidInputError, NotFoundError, not_found
 from leaf.files.line import attached_line
 from leaf.shapes.results import Arrived, ChangedSince, DriveItemShown, PassageShown, ToolResult
 from leaf.shapes.results import Brought as BroughtShown
@@ -142,9 +142,7 @@ class ReadDriveFileInput(BaseModel):
 
 def read_drive_file(context: ToolContext, given: ReadDriveFileInput) -> ToolOutput:
     """Bring a file into the chat under a handle, and read its beginning or the part asked for."""
-    ref = _ref(context, given.file)
-    _permit_content(context, ref)
-    brought = context.drive.bring(context.scope, ref, stop=context.stop)
+    brought = _brought(context, given.file.strip())
     chat_file = _attached(context, brought)
     notes = _notes(context, brought, chat_file)
     head = "\n".join(
@@ -249,16 +247,38 @@ def _permit_content(context: ToolContext, ref: str) -> None:
     )
 
 
-def _ref(context: ToolContext, given: str) -> str:
+def _brought(context: ToolContext, named: str) -> BroughtFile:
+    """What was named by its id, its URL or its name, which may look like an id."""
+    ref = _ref(context, named)
+    try:
+        return _brought_by(context, ref)
+    except NotFoundError as e:
+        if ref != named or query.is_address(named):
+            raise
+        try:
+            ref = _ref_of_name(context, named)
+        except NotFoundError:
+            raise e from None
+        return _brought_by(context, ref)
+
+
+def _brought_by(context: ToolContext, ref: str) -> BroughtFile:
+    _permit_content(context, ref)
+    return context.drive.bring(context.scope, ref, stop=context.stop)
+
+
+def _ref(context: ToolContext, name: str) -> str:
     """The id, URL or `id/key` itself; of a name, the id of the only file that has it."""
-    name = given.strip()
     if query.is_address(name):
         return name
     chat_ids = {c.handle: c.file.id for c in context.files}
     if name in chat_ids:
         raise InvalidInputError(f"{name} is in this chat already.", "Read it with read_file.")
-    if _looks_like_id(name):
-        return name
+    return name if _looks_like_id(name) else _ref_of_name(context, name)
+
+
+def _ref_of_name(context: ToolContext, name: str) -> str:
+    """Raises NotFoundError, InvalidInputError where several have it."""
     _permit_names(context)
     found = context.drive.named(context.scope, name)
     if len(found) > 1:
