@@ -785,6 +785,9 @@ class _Handler(Handler):
             raise _Refused(403, "teamDrivesNotSupported")
         if corpora == "drive":
             self._shared_drive(drive_id)
+        for folder in re.findall(r"'([^']+)' in parents", self.q.get("q", "")):
+            if folder in self.app.entries and self.app.entries[folder].key:
+                self._find(folder)  # refused without its resource key
         if "fullText" in self.q.get("q", "") and "orderBy" in self.q:
             raise _Refused(
                 403, "forbidden", "Sorting is not supported for queries with fullText terms."

@@ -265,6 +265,36 @@ def test_a_link_with_a_resource_key_opens_and_without_it_does_not(w: World) -> N
     assert names(w.drive.list(w.ana, found.folder.ref).items) == ["in.txt"]
 
 
+def test_a_large_folder_with_a_resource_key_lists_whole_in_pages(w: World) -> None:
+    hers = w.google.root(BEN)
+    folder = w.google.folder("Old", hers, key="0-key", shared={ANA})
+    for n in range(5):
+        w.google.add(f"{n}.csv", "text/csv", folder, b"word\n")
+    for found in (
+        w.drive.list(w.ana, f"{folder}/0-key", page_size=3),
+        w.drive.search(w.ana, "word", folder=f"{folder}/0-key", page_size=3),
+    ):
+        more = w.drive.list(w.ana, cursor=found.cursor)
+        assert sorted(names(found.items + more.items)) == [f"{n}.csv" for n in range(5)]
+
+
+def test_of_several_things_to_add_those_out_of_reach_are_skipped_and_said(w: World) -> None:
+    hers = w.google.root(BEN)
+    hidden = w.google.folder("Hidden", hers)
+    top = w.google.folder("Top", w.root)
+    w.google.shortcut("To Ben's", hidden, top)
+    w.google.add("inside.csv", "text/csv", top, b"a\n1\n")
+    alone = w.google.add("alone.csv", "text/csv", w.root, b"a\n2\n")
+    gone = w.google.add("gone.csv", "text/csv", w.root, b"a\n3\n")
+    w.google.delete(gone)
+    added = w.drive.add(w.ana, [gone, top, alone])
+    assert {f.name for f in added.files} == {"Top/inside.csv", "alone.csv"}
+    assert {s.name for s in added.skipped} == {gone, "To Ben's"}
+    assert all("not shared with the connected account" in s.why for s in added.skipped)
+    with pytest.raises(NotFoundError):
+        w.drive.add(w.ana, [gone])
+
+
 def test_what_belongs_to_somebody_else_is_not_there(w: World) -> None:
     folder = w.google.folder("Private", w.google.root(BEN))
     file_id = w.google.add("secret.txt", "text/plain", folder, b"x")

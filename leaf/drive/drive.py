@@ -27,7 +27,7 @@ from leaf.drive.model import (
     OnProgress,
 )
 from leaf.drive.oauth import Consent
-from leaf.errors import DriveNotConnectedError, InvalidInputError, LeafError
+from leaf.errors import DriveNotConnectedError, InvalidInputError, LeafError, NotFoundError
 from leaf.settings import Settings
 from leaf.store import Store, drive_files
 from leaf.store.drive_files import AttachedFolder, Revision
@@ -241,7 +241,8 @@ class DriveService:
     def look(
         self, scope: Scope, refs: Sequence[str], *, stop: threading.Event | None = None
     ) -> DriveLooked:
-        """What there is to bring in: files, and those in folders and below. Brings none. Raises
+        """What there is to bring in: files, and those in folders and below. Brings none. Of several
+        refs those that name nothing are skipped. Raises NotFoundError where the only one does,
         DriveError, RunError."""
         client = self._client(scope)
         wanted: dict[str, DriveItem] = {}
@@ -249,13 +250,16 @@ class DriveService:
         folders: dict[str, str] = {}
         incomplete = ""
         limit = self._settings.max_upload_bytes
-        for ref in refs:
-            top = listing.get_item(client, ref)
+
+        def skip(item: DriveItem, why: LeafError) -> None:
+            skipped.append(DriveSkipped(item.name, why.message))
+
+        for top in _tops(client, refs, skipped):
             if not top.is_folder:
                 wanted.setdefault(top.id, top)
                 continue
             paths = {top.id: content.plain(top.name)}
-            for item in listing.walk(client, top, stop=stop):
+            for item in listing.walk(client, top, stop=stop, unreached=skip):
                 above = next(
                     (paths[parent] for parent in item.parents if parent in paths), paths[top.id]
                 )
@@ -393,6 +397,16 @@ class DriveService:
         """The items, those that are in the library with their files."""
         known = drive_files.known(self._db, scope, [item.id for item in items])
         return [replace(item, file_id=known.get((item.id, item.revision), "")) for item in items]
+
+
+def _tops(client: Client, refs: Sequence[str], skipped: list[DriveSkipped]) -> Iterator[DriveItem]:
+    for ref in refs:
+        try:
+            yield listing.get_item(client, ref)
+        except (NotFoundError, InvalidInputError) as e:
+            if len(refs) == 1:
+                raise
+            skipped.append(DriveSkipped(ref, e.message))
 
 
 def _age(revision: Revision) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from leaf.drive import query
 from leaf.drive.client import Client
 from leaf.drive.failures import is_no_member
 from leaf.drive.model import DRIVES, ROOT, SHARED, DriveCrumb, DriveItem, DriveListing
-from leaf.errors import DriveError, InvalidInputError, NotFoundError, RunError
+from leaf.errors import DriveError, InvalidInputError, LeafError, NotFoundError, RunError
 
 ITEM_FIELDS = (
     "id,name,mimeType,size,modifiedTime,md5Checksum,headRevisionId,version,owners(displayName,emailAddress),webViewLink,parents,"
@@ -48,6 +48,8 @@ class Rest:
     queries: tuple[Mapping[str, Any], ...]
     token: str
     page_size: int
+    keys: tuple[str, ...] = ()
+    """Resource keys without which Google gives no page of it."""
 
 
 class Cursors:
@@ -118,8 +120,7 @@ class Listings:
         }
         return self._page(
             client,
-            Rest(client.access.key, crumbs[-1], crumbs, (asked,), "", page_size),
-            keys=keys_of(folder),
+            Rest(client.access.key, crumbs[-1], crumbs, (asked,), "", page_size, keys_of(folder)),
         )
 
     def search(self, client: Client, conditions: str, ref: str, page_size: int) -> DriveListing:
@@ -162,15 +163,14 @@ class Listings:
         crumb = DriveCrumb(folder.ref, folder.name)
         return self._page(
             client,
-            Rest(client.access.key, crumb, (crumb,), queries, "", page_size),
-            keys=keys_of(folder),
+            Rest(client.access.key, crumb, (crumb,), queries, "", page_size, keys_of(folder)),
         )
 
     def following(self, client: Client, cursor: str) -> DriveListing:
         """The page after one. Raises InvalidInputError for a cursor that is not known."""
         return self._page(client, self._cursors.find(cursor, client.access.key))
 
-    def _page(self, client: Client, rest: Rest, keys: Sequence[str] = ()) -> DriveListing:
+    def _page(self, client: Client, rest: Rest) -> DriveListing:
         """A page; where a query ends without a match the next one is asked at once, so that no page
         is empty but the last."""
         queries, token = list(rest.queries), rest.token
@@ -181,7 +181,7 @@ class Listings:
             if asked.get(DRIVES):
                 items, token = _shared_drives(client, token, rest.page_size)
             else:
-                found = list_files(client, asked, token, rest.page_size, keys)
+                found = list_files(client, asked, token, rest.page_size, rest.keys)
                 items, token = (
                     tuple(item_of(row) for row in found.get("files", ())),
                     str(found.get("nextPageToken", "")),
@@ -314,9 +314,9 @@ def corpus(folder: DriveItem) -> dict[str, Any]:
     )
 
 
-def keys_of(item: DriveItem) -> list[str]:
+def keys_of(item: DriveItem) -> tuple[str, ...]:
     """Resource keys to send with a request about it."""
-    return [item.ref] if item.resource_key else []
+    return (item.ref,) if item.resource_key else ()
 
 
 def breadcrumbs(client: Client, folder: DriveItem) -> tuple[DriveCrumb, ...]:
@@ -343,9 +343,10 @@ def walk(
     *,
     folders_only: bool = False,
     stop: threading.Event | None = None,
+    unreached: Callable[[DriveItem, LeafError], None] = lambda *_: None,
 ) -> Iterator[DriveItem]:
     """All folders and files below a folder, each once, whatever loops its shortcuts make. Asks for
-    many folders at a time."""
+    many folders at a time. `unreached` is told of folders that a shortcut points to in vain."""
     seen, waiting = {top.id}, [top]
     condition = (
         f"(mimeType = '{query.FOLDER}' or mimeType = '{query.SHORTCUT}')" if folders_only else ""
@@ -373,19 +374,22 @@ def walk(
                     continue
                 seen.add(item.id)
                 if item.is_folder:
-                    waiting += _followed(client, item)
+                    waiting += _followed(client, item, unreached)
                 yield item
             token = str(found.get("nextPageToken", ""))
             more = bool(token)
 
 
-def _followed(client: Client, folder: DriveItem) -> list[DriveItem]:
+def _followed(
+    client: Client, folder: DriveItem, unreached: Callable[[DriveItem, LeafError], None]
+) -> list[DriveItem]:
     """The folder itself, or what a shortcut to it points to: nothing if that is out of reach."""
     if not folder.is_shortcut:
         return [folder]
     try:
         return [get_item(client, folder.ref)]
-    except (NotFoundError, InvalidInputError):
+    except (NotFoundError, InvalidInputError) as e:
+        unreached(folder, e)
         return []
 
 
