@@ -369,6 +369,36 @@ def test_a_file_that_is_cancelled_while_it_is_looked_at_does_not_come(
         assert {file.name for file in session.files.list()} == {known.name, "wanted.csv"}
 
 
+def test_what_another_tab_wants_too_stays_when_one_does_without_it(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        first, second = session.chats.create(), session.chats.create()
+
+        def sent(chat_id: str, *names: str) -> str:
+            job = session.jobs.announce([(name, 8) for name in names], target=chat_id)
+            for position, _ in enumerate(names):
+                session.jobs.expect(job.id, position)
+                session.jobs.receive(job.id, position, BytesIO(b"a,b\n1,2\n"))
+            assert session.jobs.wait(job.id, 60).state == "done"
+            return job.id
+
+        def beside(chat_id: str) -> list[str]:
+            return [one.file.name for one in session.attached.list(chat_id)]
+
+        one = sent(first.id, "same.csv")
+        sent(second.id, "same.csv")
+        session.jobs.cancel(one, 0)
+        assert (beside(first.id), beside(second.id)) == ([], ["same.csv"])
+        twice = sent(first.id, "twice.csv", "twice.csv")
+        session.jobs.cancel(twice, 0)
+        assert beside(first.id) == ["twice.csv"]
+        session.jobs.cancel(twice, 1)
+        assert beside(first.id) == []
+        alone = sent(first.id, "alone.csv")
+        session.jobs.cancel(alone, 0)
+        assert {file.name for file in session.files.list()} == {"same.csv", "twice.csv"}
+
+
 def test_a_job_is_seen_by_whoever_began_it_alone(tmp_path: Path) -> None:
     paths = made(tmp_path / "given", 1)
     with opened(tmp_path / "home") as leaf:

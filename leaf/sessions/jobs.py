@@ -109,7 +109,7 @@ class Jobs(Part):
 
     def cancel(self, job_id: str, position: int) -> None:
         """Do without a file: it does not come, or is taken out of the chat and, where the job has
-        added it, out of the library again, from where it can be restored.
+        added it and nothing else wants it, out of the library again, from where it can be restored.
 
         Raises NotFoundError.
         """
@@ -117,10 +117,13 @@ class Jobs(Part):
         if item.state not in ("added", "known", "unreadable"):
             return
         target = str(self._house.jobs.get(self._scope, job_id).asked.get("target", ""))
+        this = (item.file_id, job_id, position)
+        _, targets = announced.wanted_too(self._db, self._scope, *this)
         with suppress(NotFoundError, InvalidInputError):  # a question went with it
-            if target:
+            if target and target not in targets:
                 self._house.library.detach(self._scope, target, item.file_id)
-            if item.state != "known":
+            wanted, _ = announced.wanted_too(self._db, self._scope, *this)
+            if item.state != "known" and not wanted:
                 self._house.library.delete(self._scope, item.file_id)
 
     def cancel_all(self, job_id: str) -> Job:

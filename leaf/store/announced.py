@@ -74,6 +74,27 @@ def taken_back(db: Database, job_id: str) -> frozenset[str]:
     return frozenset(str(row["file_id"]) for row in rows)
 
 
+def wanted_too(
+    db: Database, scope: Scope, file_id: str, job_id: str, position: int
+) -> tuple[bool, frozenset[str]]:
+    """Whether anything but this item wants the file in the library: another item of whichever job, a
+    chat, a project; and the chats beside whose questions other items have put it."""
+    given = params(scope, file=file_id, job=job_id, position=position)
+    items = db.read(
+        "SELECT j.asked FROM job_items i JOIN jobs j ON j.id = i.job_id WHERE i.file_id = :file AND "
+        "j.workspace_id = :workspace AND i.state <> 'cancelled' AND NOT (i.job_id = :job AND "
+        "i.position = :position)",
+        given,
+    )
+    places = db.read(
+        "SELECT 1 AS yes FROM chat_files k WHERE k.file_id = :file AND k.detached_at IS NULL "
+        "UNION ALL SELECT 1 AS yes FROM project_files p WHERE p.file_id = :file",
+        given,
+    )
+    targets = frozenset(str(row["asked"].get("target", "")) for row in items)
+    return bool(items or places), targets - {""}
+
+
 def do_without(db: Database, scope: Scope, job_id: str) -> None:
     """Have questions go out that do not wait for the files of a job. Raises NotFoundError."""
     with db.transaction(scope) as tx:
