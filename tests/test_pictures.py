@@ -81,6 +81,21 @@ def test_a_picture_is_made_once_and_stays_the_same(
     assert opened(data).size == (width, height) == (213, 320)
 
 
+def test_a_picture_whose_bytes_are_gone_is_made_anew_also_where_it_looks_another_way(
+    store: Store, library: Library, scope: Scope
+) -> None:
+    file = kept(library, scope, "photo.jpg", kit.photo(3000, 2000))
+    made = library.pictures.view(scope, file).pictures[0]
+    earlier = "0" * 64  # as an earlier version drew it, on a disk that is lost
+    with store.db.transaction(scope) as tx:
+        tx.execute("UPDATE derived_pictures SET sha256 = :sha256", {"sha256": earlier})
+    assert library.pictures.view(scope, file).pictures[0] == made
+    assert opened(library.pictures.seen(scope, made.sha256)[0]).size == (2000, 1333)
+    assert [row["sha256"] for row in store.db.read("SELECT sha256 FROM derived_pictures")] == [
+        made.sha256
+    ]
+
+
 def test_pages_of_a_pdf_are_drawn_as_asked_and_what_is_left_out_is_named(
     library: Library, scope: Scope
 ) -> None:

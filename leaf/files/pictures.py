@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -262,7 +262,8 @@ class Pictures:
         }
         missing = [page for page in pages if page not in there]
         if missing:
-            there |= self._make(scope, file, missing, recipe, stop)
+            lost = {page: known[page].sha256 for page in missing if page in known}
+            there |= self._make(scope, file, missing, recipe, stop, lost)
         return tuple(there[page] for page in pages)
 
     def _make(
@@ -272,8 +273,10 @@ class Pictures:
         pages: Sequence[int],
         recipe: Recipe,
         stop: threading.Event | None,
+        lost: Mapping[int, str],
     ) -> dict[int, DerivedPicture]:
-        """Draw the pages in one child and keep each."""
+        """Draw the pages in one child and keep each; `lost`: what is named by rows whose bytes are
+        gone."""
         arguments = {
             "path": "in:file",
             "kind": file.kind,
@@ -313,7 +316,9 @@ class Pictures:
                     one.media_type,
                     *_edges(one.width, one.height),
                 )
-                made[derived.page] = media.keep(self._store.db, scope, derived)
+                made[derived.page] = media.keep(
+                    self._store.db, scope, derived, lost.get(one.page, "")
+                )
             return made
 
 

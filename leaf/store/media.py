@@ -49,11 +49,23 @@ def find(
     return {row["page"]: DerivedPicture(**row) for row in rows if row["page"] in set(pages)}
 
 
-def keep(db: Database, scope: Scope, made: DerivedPicture) -> DerivedPicture:
-    """Keep what was made of a page. Where another thread was faster, what that one made stays and
-    is returned."""
+def keep(db: Database, scope: Scope, made: DerivedPicture, lost: str = "") -> DerivedPicture:
+    """Keep what was made of a page, also in the place of a picture of which the bytes are `lost`.
+    Where another thread was faster, what that one made stays and is returned."""
     with db.transaction(scope) as tx:
         _check_member(tx, scope)
+        if lost and lost != made.sha256:
+            tx.execute(
+                "DELETE FROM derived_pictures WHERE workspace_id = :workspace AND source_sha256 = "
+                ":source AND page = :page AND recipe = :recipe AND sha256 = :lost",
+                {
+                    "workspace": scope.workspace_id,
+                    "source": made.source_sha256,
+                    "page": made.page,
+                    "recipe": made.recipe,
+                    "lost": lost,
+                },
+            )
         tx.execute(
             """
             INSERT INTO derived_pictures
