@@ -127,6 +127,28 @@ def test_words_are_found_however_their_letters_are_set(
     assert library.search(scope, [add("set.txt", f"{text}\n")], "hovercraft").hits == ()
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("Mittelsenkrechte", True),
+        ('"senkrechte steht"', True),
+        ('"die mittel senkrechte"', True),
+        ("effizient", True),
+        ("badenwürttemberg", False),
+        ("Württemberg", True),
+        ("steht1990", False),
+    ],
+)
+def test_words_that_a_line_end_divides_are_found_whole(
+    library: Library, scope: Scope, add: Add, query: str, found: bool
+) -> None:
+    text = (
+        "Die Mittel-\nsenkrechte steht in Baden-\nWürttemberg e\ufb03\u2010\nzient, steht-\n1990.\n"
+    )
+    result = library.search(scope, [add("lines.txt", text)], query)
+    assert [hit.text for hit in result.hits] == ([text.strip()] if found else [])
+
+
 def test_all_words_are_asked_for_before_some_of_them(
     library: Library, scope: Scope, add: Add
 ) -> None:

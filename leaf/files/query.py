@@ -15,9 +15,11 @@ _CJK = re.compile(f"([{_CJK_RANGES}])")
 SOFT_HYPHEN = "\u00ad"
 """Says where a word may be divided, and is not seen: no part of it."""
 _MARKS = f"\u0300-\u036f{SOFT_HYPHEN}"
-_WORD = re.compile(
-    f"[{_CJK_RANGES}]|(?:(?![{_CJK_RANGES}])[^\\W_])(?:(?![{_CJK_RANGES}])(?:[^\\W_]|[{_MARKS}]))*"
-)
+_RUN = f"(?:(?![{_CJK_RANGES}])[^\\W_])(?:(?![{_CJK_RANGES}])(?:[^\\W_]|[{_MARKS}]))*"
+_WORD = re.compile(f"[{_CJK_RANGES}]|{_RUN}")
+_HYPHENS = "-\u2010\u2011"
+_LINE_END = re.compile(f"[{_HYPHENS}]\\r?\\n")
+_DIVIDED = re.compile(f"({_RUN})[{_HYPHENS}]\\r?\\n({_RUN})")
 
 
 @dataclass(frozen=True)
@@ -52,18 +54,34 @@ def parse(query: str) -> list[Term]:
 
 def spaced(text: str) -> str:
     """Text as it is indexed: folded, ligatures as their letters, and characters of scripts that put
-    no blanks between words are words of their own."""
-    folded = _CJK.sub(r" \1 ", fold(text.replace("\0", " ")))
+    no blanks between words are words of their own. Behind it all the words that a line's end has
+    divided stand whole."""
+    folded = fold(text.replace("\0", " "))
+    whole = [found[1] + found[2] for found in _divided(text, folded)]
+    folded = _CJK.sub(r" \1 ", " ".join([folded, *whole]))
     return folded if folded.isascii() else folded.translate(_SPELT)
 
 
 def tokens(text: str) -> Iterator[tuple[int, int, str]]:
     """The words of a text as the index has them, each with the place where it begins and ends."""
-    for found in _WORD.finditer(fold(text)):
-        word = found.group()
-        if not word.isascii():
-            word = re.sub(f"[{_MARKS}]", "", word.translate(_SPELT))
-        yield found.start(), found.end(), word
+    folded = fold(text)
+    for found in _WORD.finditer(folded):
+        yield found.start(), found.end(), _spelt(found[0])
+    for found in _divided(text, folded):
+        yield found.start(), found.end(), _spelt(found[1] + found[2])
+
+
+def _spelt(word: str) -> str:
+    return word if word.isascii() else re.sub(f"[{_MARKS}]", "", word.translate(_SPELT))
+
+
+def _divided(text: str, folded: str) -> Iterator[re.Match[str]]:
+    """The two parts of each word that a hyphen and a line's end divide. What goes on with a capital
+    has a hyphen of its own: `Baden-Württemberg`."""
+    if _LINE_END.search(text):
+        for found in _DIVIDED.finditer(folded):
+            if text[found.start(2)].islower():
+                yield found
 
 
 def fold(text: str) -> str:
