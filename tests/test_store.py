@@ -495,6 +495,19 @@ def test_a_question_that_waits_is_taken_out_and_what_follows_moves_up(
         messages.withdraw(store.db, scope, one.question.id)
 
 
+def test_a_large_library_is_listed_whole(store: Store, scope: Scope) -> None:
+    file = add_file(store, scope, "0.csv")
+    same = "workspace_id, user_id, media_type, kind, size, sha256, source, upload_context, outline, created_at, parent_id"
+    with store.db.transaction(scope) as tx:
+        tx.execute(
+            f"INSERT INTO files (id, name, given_name, {same}) SELECT CAST(n AS TEXT), "
+            f"CAST(n AS TEXT), CAST(n AS TEXT), {same} FROM files, generate_series(1, 12000) "
+            "AS t(n) WHERE id = :id",
+            {"id": file.id},
+        )
+    assert len(files.list_files(store.db, scope)) == 12_001
+
+
 def test_files_and_folders_of_a_question_that_is_taken_back_wait_again(
     store: Store, scope: Scope
 ) -> None:

@@ -22,6 +22,9 @@ ORDERS = {
     "kind": "f.kind, lower(f.name), f.id",
 }
 
+EVERY = 1_000_000_000
+"""More files than a workspace has: whoever lists them counts on all."""
+
 
 @dataclass(frozen=True)
 class NewFile:
@@ -258,7 +261,7 @@ def list_files(
     query: str = "",
     sort: str = "newest",
     deleted: bool = False,
-    limit: int = 10_000,
+    limit: int = EVERY,
     offset: int = 0,
 ) -> list[File]:
     """Files whose name, kind or words that the caller may read contain all words of the query.
