@@ -24,8 +24,8 @@ from leaf.errors import (
     NotFoundError,
     RunError,
 )
-from leaf.store import chats
-from leaf.store.model import Scope
+from leaf.store import chats, files
+from leaf.store.model import File, Scope
 from tests.drive_kit import World, connect, world
 from tests.drive_server import (
     ANA,
@@ -497,6 +497,23 @@ def test_what_has_begun_to_come_is_kept_where_another_ends_them_all(w: World) ->
     with pytest.raises(DriveNotConnectedError):
         brought.extend(item.id for item, _ in w.drive.bring_all(w.ana, items))
     assert brought == [slow]
+
+
+def test_a_file_that_is_deleted_as_it_comes_keeps_no_other_from_coming(w: World) -> None:
+    folder = w.google.folder("Top", w.root)
+    for n in range(3):
+        w.google.add(f"{n}.csv", "text/csv", folder, f"a\n{n}\n".encode())
+    get = w.shelf.get
+
+    def deletes_one(scope: Scope, file_id: str) -> File:
+        if get(scope, file_id).name == "Top/1.csv":
+            files.delete(w.store.db, scope, file_id)
+        return get(scope, file_id)
+
+    w.shelf.get = deletes_one  # type: ignore[method-assign]
+    added = w.drive.add(w.ana, [folder])
+    assert {f.name for f in added.files} == {"Top/0.csv", "Top/2.csv"}
+    assert [(s.name, "was deleted" in s.why) for s in added.skipped] == [("1.csv", True)]
 
 
 def test_adding_stops_when_it_is_told_to(w: World) -> None:

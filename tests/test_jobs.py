@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
@@ -367,6 +368,37 @@ def test_a_file_that_is_cancelled_while_it_is_looked_at_does_not_come(
         assert [p.item.state for p in session.jobs.shown(job.id)] == ["cancelled", "added"]
         assert [one.file.name for one in session.attached.list(chat.id)] == ["wanted.csv"]
         assert {file.name for file in session.files.list()} == {known.name, "wanted.csv"}
+
+
+def test_an_archive_that_is_deleted_while_another_is_unpacked_ends_no_job(tmp_path: Path) -> None:
+    def archive(name: str) -> bytes:
+        out = BytesIO()
+        with zipfile.ZipFile(out, "w") as made:
+            made.writestr(name, f"a,b\n1,{name}\n")
+        return out.getvalue()
+
+    with opened(tmp_path / "home") as leaf:
+        session, library = leaf.session(leaf.local_scope()), leaf._house.library
+        unpack = library.unpack
+
+        def deletes_the_next(*given: Any, **more: Any) -> Any:
+            for file in session.files.list():
+                if file.name == "2.zip":
+                    session.files.delete(file.id)
+            return unpack(*given, **more)
+
+        library.unpack = deletes_the_next  # type: ignore[method-assign]
+        job = session.jobs.announce([(f"{n}.zip", 1) for n in (1, 2, 3)])
+        for position in range(3):
+            session.jobs.expect(job.id, position)
+            session.jobs.receive(job.id, position, BytesIO(archive(f"{position + 1}.csv")))
+        assert session.jobs.wait(job.id, 60).state == "done"
+        assert {file.name for file in session.files.list()} == {
+            "1.zip",
+            "1.zip/1.csv",
+            "3.zip",
+            "3.zip/3.csv",
+        }
 
 
 def test_what_another_tab_wants_too_stays_when_one_does_without_it(tmp_path: Path) -> None:

@@ -95,10 +95,10 @@ class Adding:
             raise failed
 
     def _entered(self, some: Sequence[tuple[DriveItem, Fetched]]) -> Iterator[Outcome]:
-        for index, file in self._fetcher.enter(
+        for index, outcome in self._fetcher.enter(
             self._scope, [found for _, found in some], self._stop, self._on_answer
         ):
-            yield some[index][0], file
+            yield some[index][0], outcome
 
     def _one(self, item: DriveItem) -> Fetched | LeafError:
         if self._stop.is_set() or self._over.is_set():

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Literal, Protocol
 from leaf.drive import changes, content, listing
 from leaf.drive.client import Client
 from leaf.drive.model import BroughtFile, DriveItem
+from leaf.errors import LeafError, NotFoundError
 from leaf.readers.base import CONTAINERS, Window
 from leaf.settings import Settings
 from leaf.store import drive_files
@@ -100,6 +101,8 @@ class Fetcher:
         others = drive_files.revisions(self._db, scope, item.id)
         found = self.fetch(scope, item, on_progress, stop)
         file = found.file or next(file for _, file in self.enter(scope, [found], stop))
+        if isinstance(file, LeafError):
+            raise file
         return BroughtFile(
             replace(found.item, file_id=file.id), file, found.file is None, _others(others, file.id)
         )
@@ -140,20 +143,25 @@ class Fetcher:
         fetched: Sequence[Fetched],
         stop: threading.Event | None,
         on_answer: Callable[[], None] = lambda: None,
-    ) -> Iterator[tuple[int, File]]:
+    ) -> Iterator[tuple[int, File | LeafError]]:
         """Look at what was fetched, together, and enter it: (place in `fetched`, file) as they
-        come."""
+        come, or why it is not there: somebody may delete one meanwhile."""
         for found in self._library.enter(
             scope, [one.held for one in fetched], stop=stop, on_answer=on_answer
         ):
             for index, entered in found:
-                item = fetched[index].item
-                drive_files.keep(
-                    self._db, scope, item.id, item.revision, entered.file.id, _row(item)
-                )
-                if entered.file.kind in CONTAINERS:
-                    self._library.unpack(scope, entered.file.id, stop)
-                yield index, self._library.get(scope, entered.file.id)
+                try:
+                    yield index, self._kept(scope, fetched[index].item, entered.file, stop)
+                except NotFoundError as e:
+                    yield index, e
+
+    def _kept(
+        self, scope: Scope, item: DriveItem, file: File, stop: threading.Event | None
+    ) -> File:
+        drive_files.keep(self._db, scope, item.id, item.revision, file.id, _row(item))
+        if file.kind in CONTAINERS:
+            self._library.unpack(scope, file.id, stop)
+        return self._library.get(scope, file.id)
 
     def as_kept(self, scope: Scope, kept: Sequence[Revision]) -> BroughtFile:
         """The newest revision in the library, without a call."""

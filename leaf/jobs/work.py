@@ -232,7 +232,8 @@ def take_out(store: Store, library: Library, scope: Scope, job_id: str, watch: W
     stays."""
     for file in _files_of(store, scope, job_id):
         if file.kind in CONTAINERS:
-            library.unpack(scope, file.id, watch.stop, partial(_say_member, watch, file.name))
+            with suppress(NotFoundError):  # deleted while others were unpacked
+                library.unpack(scope, file.id, watch.stop, partial(_say_member, watch, file.name))
 
 
 def _say_member(watch: Watch, outer: str, _name: str, at: int, of: int) -> None:
