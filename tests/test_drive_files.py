@@ -456,6 +456,28 @@ def test_a_whole_folder_is_added_and_what_was_left_out_is_counted(w: World) -> N
     assert (told[-1].done, told[-1].total) == (11, 11)
 
 
+@pytest.mark.parametrize(
+    ("mime", "comes"),
+    [
+        ("audio/mpeg", True),
+        ("audio/x-m4a", True),
+        ("image/png", True),
+        ("application/zip", True),
+        ("application/x-msdownload", False),
+        ("image/vnd.adobe.photoshop", False),
+    ],
+)
+def test_of_a_folder_a_file_without_an_ending_comes_if_its_type_is_read(
+    w: World, mime: str, comes: bool
+) -> None:
+    top = w.google.folder("Top", w.root)
+    w.google.add("Interview 1", mime, top, b"x")
+    added = w.drive.add(w.ana, [top])
+    assert ([f.name for f in added.files], bool(added.skipped)) == (
+        (["Top/Interview 1"], False) if comes else ([], True)
+    )
+
+
 def test_what_comes_down_is_entered_together_and_before_the_end_is_told(w: World) -> None:
     folder = w.google.add("Top", FOLDER, w.root)
     names = [

@@ -18,6 +18,7 @@ from leaf.drive.listing import keys_of
 from leaf.drive.model import DriveItem
 from leaf.errors import DriveError, InvalidInputError, RunError, StoreError
 from leaf.readers.base import KINDS
+from leaf.readers.media_types import MEDIA_TYPES
 from leaf.readers.packed import ENDINGS as PACKED
 from leaf.store import leftovers
 
@@ -26,6 +27,14 @@ LONGEST_EXPORT = 600.0
 """Seconds that a large export may take at Google."""
 POLL = 2.0
 READABLE = frozenset((*PACKED, *(ending for kind in KINDS.values() for ending in kind.endings)))
+READ_TYPES = frozenset(
+    {
+        *(media_type for types in MEDIA_TYPES.values() for media_type in types),
+        *("audio/mp3", "audio/x-wav", "audio/x-m4a", "audio/x-aiff", "image/jpg"),
+        *("application/x-zip-compressed", "application/gzip"),
+    }
+)
+"""Media types of what readers can read, as Drive has them too."""
 
 
 class ChangedError(DriveError):
@@ -67,6 +76,7 @@ def why_not_in_bulk(item: DriveItem, limit: int) -> str:
         item.mime_type in query.EXPORTS
         or item.is_shortcut
         or ending in READABLE
+        or item.mime_type in READ_TYPES  # the name need not have an ending
         or item.mime_type.startswith("text/")
     )
     return (
