@@ -370,6 +370,27 @@ def test_a_file_that_is_cancelled_while_it_is_looked_at_does_not_come(
         assert {file.name for file in session.files.list()} == {known.name, "wanted.csv"}
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_line_that_is_found_cut_while_the_file_comes_again_loses_nothing(
+    tmp_path: Path, others: int
+) -> None:
+    """The browser sends it again at once; the server learns much later that the first line is dead."""
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        job = session.jobs.announce([("a.csv", 8)] + [("b.csv", 8)] * others)
+        session.jobs.expect(job.id, 0)
+        session.jobs.expect(job.id, 0)
+        session.jobs.fail(job.id, 0, "The connection broke.")
+        if not others:
+            assert not session.jobs.wait(job.id, 60).under_way
+        session.jobs.receive(job.id, 0, BytesIO(b"a,b\n1,2\n"))
+        for position in range(1, 1 + others):
+            session.jobs.expect(job.id, position)
+            session.jobs.receive(job.id, position, BytesIO(b"a,b\n3,4\n"))
+        assert session.jobs.wait(job.id, 60).state == "done"
+        assert [p.item.state for p in session.jobs.shown(job.id)] == ["added"] * (1 + others)
+
+
 def test_an_archive_that_is_deleted_while_another_is_unpacked_ends_no_job(tmp_path: Path) -> None:
     def archive(name: str) -> bytes:
         out = BytesIO()

@@ -85,6 +85,8 @@ class AnnouncedFiles:
         self._forget(job_id, position)
         if not came:
             raise RunError(f"'{item.name}' is not expected any more.", "Add it again.")
+        if jobs.get(self._db, scope, job_id).state in ("done", "failed"):
+            self._reopen(scope, job_id, "working")
 
     def fail(self, scope: Scope, job_id: str, position: int, problem: str) -> None:
         """Say why a file did not come. Raises NotFoundError."""

@@ -103,12 +103,14 @@ def do_without(db: Database, scope: Scope, job_id: str) -> None:
 
 
 def came(db: Database, scope: Scope, job_id: str, position: int, name: str, given: Json) -> bool:
-    """The bytes of a file are here; False if it is not expected any more. Raises NotFoundError."""
+    """The bytes of a file are here; False if it is not expected any more. One that failed meanwhile,
+    as an earlier line was found to be cut, is here all the same. Raises NotFoundError."""
     with db.transaction(scope) as tx:
         jobs.get(tx, scope, job_id)
         rows = tx.read(
-            "UPDATE job_items SET state = 'waiting', name = :name, given = :given "
-            "WHERE job_id = :job AND position = :position AND state = 'coming' RETURNING position",
+            "UPDATE job_items SET state = 'waiting', problem = '', name = :name, given = :given "
+            "WHERE job_id = :job AND position = :position AND state IN ('coming', 'failed') "
+            "RETURNING position",
             {"job": job_id, "position": position, "name": name, "given": given},
         )
         _settle(tx, job_id)
