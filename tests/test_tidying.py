@@ -13,11 +13,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from leaf.app import Leaf
 from leaf.errors import BlobGoneError
 from leaf.keeping import notes
+from leaf.keeping.elsewhere import Elsewhere
 from leaf.keeping.tidying import NAME, Tidying
 from leaf.sessions.session import Session
 from leaf.store import care, duties, rounds
@@ -204,6 +206,53 @@ def test_a_killed_removal_is_finished_by_another_machine(
         assert not house.has(file.sha256)
         rows = other._house.store.db.read("SELECT count(*) AS n FROM removal_notes")
         assert rows == [{"n": 0}]
+
+
+def holding(folder: Path, word: bytes) -> list[str]:
+    """Files below a folder in which the word stands, Parquet unpacked."""
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            rows = str(pq.read_table(path).to_pylist()) if path.suffix == ".parquet" else ""
+            if word in path.read_bytes() or word.decode() in rows:
+                found.append(path.relative_to(folder).as_posix())
+    return found
+
+
+@pytest.mark.parametrize("where", ELSEWHERE)
+def test_what_one_leaf_deletes_is_gone_from_the_disk_of_another(
+    request: pytest.FixtureRequest, tmp_path: Path, where: str
+) -> None:
+    settings = kept_at(request, where)
+    with (
+        opened(tmp_path / "one", **settings) as one,
+        opened(tmp_path / "two", **settings) as two,
+    ):
+        mine, yours = (leaf.session(leaf.local_scope()) for leaf in (one, two))
+        table = add(mine, "sales.csv", b"region,revenue\nwalrustown,100\nNorth,200\n")
+        text = add(mine, "notes.txt", b"The walrustown report.\n")
+        stays = add(mine, "stays.txt", b"The walrus stays.\n")
+        chat = yours.chats.create()
+        yours.attached.add(chat.id, [table.id, text.id, stays.id])
+        found = yours.tools.run("search_files", {"query": "walrustown"}, chat_id=chat.id)
+        assert "walrustown" in found.text
+        rows = yours.tools.run("query_tables", {"sql": "SELECT * FROM sales"}, chat_id=chat.id)
+        assert "walrustown" in rows.text
+        kinds = {name.partition("/")[0] for name in holding(tmp_path / "two", b"walrustown")}
+        assert kinds >= {"cache", "search", "tables"}
+        for file in (table, text):
+            assert mine.files.purge(file.id)
+        mine.chats.delete(chat.id)
+        assert mine.chats.purge(chat.id)
+        unnamed = two._house.store.blobs.put(text.workspace_id, BytesIO(b"walrus to be"), 100)
+        held = two._house.store.blobs.local(text.workspace_id, unnamed.sha256)
+        elsewhere = Elsewhere(two._house.store, two._house.tables, tmp_path / "two")
+        elsewhere.look()
+        assert held.read_bytes() == b"walrus to be", "somebody is about to enter it"
+        assert holding(tmp_path / "two", b"walrustown") == []
+        assert yours.files.path(stays.id).read_bytes() == b"The walrus stays.\n"
+        elsewhere.begin()
+        elsewhere.close()
 
 
 def test_a_workspace_that_is_deleted_leaves_no_bytes_not_even_later_ones(

@@ -106,6 +106,19 @@ class SearchIndex:
         for ending in ("", "-wal", "-shm"):
             self._path(scope).with_name(self._path(scope).name + ending).unlink(missing_ok=True)
 
+    def hashes(self, scope: Scope) -> set[str]:
+        """Of the bytes of which the index has anything. Raises StoreError."""
+        if not self._path(scope).exists():
+            return set()
+        try:
+            with closing(self.connect(scope)) as db:
+                return {
+                    content.split()[0] for (content,) in db.execute("SELECT content FROM sources")
+                }
+        except sqlite3.DatabaseError as e:
+            raise_if_full(e)
+            return set()  # a damaged one is thrown away when somebody searches
+
     def forget(self, scope: Scope, hashes: Iterable[str]) -> None:
         """Remove what the index has of these bytes, down to the words: the file is written anew,
         which takes as long as it is large."""

@@ -107,6 +107,11 @@ class BlobCache:
         """Remove a blob, also from under those who read it: they have it open."""
         self._files.delete(key)
 
+    def drop(self, key: BlobKey) -> bool:
+        """Remove a blob unless somebody uses it; whether it is gone."""
+        path = self._files.path(key)
+        return _removed(path) or not path.exists()
+
     def trim(self) -> None:
         """Remove what was not used for longest, until the bound is kept or all else is in use."""
         with self._guard:
