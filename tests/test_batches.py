@@ -123,6 +123,9 @@ def test_what_an_earlier_version_wrote_has_no_numbers_and_is_shown() -> None:
     follower.read(words(2, 4))
     assert text(shown) == "0 1 2 3 "
     assert [b.chunks for b in batches(words(0, 2))] == [words(0, 2)]
+    later = Batch("w", 0, 2, words(2, 4))
+    assert list(batches([*words(0, 2), *later.kept()])) == [Batch("", 0, 0, words(0, 2)), later]
+    assert list(batches([])) == []
 
 
 def test_others_are_told_once_of_what_an_answer_grew_by() -> None:

@@ -25,7 +25,7 @@ from leaf.runs.engine import VERSION
 from leaf.runs.presence import LeaseTimes, Presence
 from leaf.runs.waiting import QueueEntry
 from leaf.store import Store, fence, leases, messages, users
-from leaf.store.changes import Hub
+from leaf.store.changes import Change, Hub
 from leaf.store.fence import Fence, FencedError
 from leaf.store.leases import Holder
 from leaf.store.model import Scope, Unfinished
@@ -361,6 +361,21 @@ def test_a_process_that_is_alone_counts_all_that_waits_for_room() -> None:
     board.alone = False
     assert board.for_room() == 1
     assert board.for_room([QueueEntry(f"e{n}", f"d{n}", people[1]) for n in range(2)]) == 0
+
+
+def test_a_chat_that_was_left_alone_is_tried_at_once_when_others_tell_of_messages() -> None:
+    board = Board(Hub(), QueueLimits(per_user=2, total=1))
+    person = Scope("w", "u")
+    board.wait(QueueEntry("m", "c", person))
+    board.leave_alone("c", 60)
+    assert board.next() is None
+    board.heard([Change("w", "files")])
+    assert board.next() is None
+    board.heard([Change("w", "messages")])
+    assert (found := board.next()) is not None
+    assert found.message_id == "m"
+    board.leave_alone("c", 60, since=board.told - 1)  # told of meanwhile
+    assert not board.busy_until
 
 
 def test_a_process_that_cannot_look_takes_itself_for_one_of_several(

@@ -394,7 +394,8 @@ def test_branches_are_shown_one_at_a_time_and_known_to_each_other(
         edited.question.id,
     )
     end = messages.newest_below(store.db, scope, second.question.id)
-    chats.set_head(store.db, scope, chat.id, end)
+    shown = chats.set_head(store.db, scope, chat.id, end)
+    assert (shown.id, shown.head_id) == (chat.id, end)
     assert [m.id for m in messages.thread(store.db, scope, chat.id).messages][2:] == [
         second.question.id,
         second.answer.id,
@@ -403,6 +404,29 @@ def test_branches_are_shown_one_at_a_time_and_known_to_each_other(
     assert messages.thread(store.db, scope, chat.id).messages == (anew.question, anew.answer)
     with pytest.raises(InvalidInputError):
         messages.add_answer(store.db, scope, first.answer.id)
+
+
+def test_the_models_that_a_person_chose_for_chats_are_forgotten_for_their_own_alone(
+    store: Store, scope: Scope
+) -> None:
+    colleague = joined(store, scope)
+    mine = [chats.create(store.db, scope) for _ in range(2)]
+    theirs = chats.create(store.db, colleague)
+    for owner, chat in ((scope, mine[0]), (colleague, theirs)):
+        chats.set_model(store.db, owner, chat.id, "some-model")
+    chats.forget_models(store.db, scope)
+    assert [chats.get(store.db, scope, chat.id).model for chat in mine] == ["", ""]
+    assert chats.get(store.db, colleague, theirs.id).model == "some-model"
+
+
+def test_the_files_of_an_archive_are_renamed_with_it(store: Store, scope: Scope) -> None:
+    archive = add_file(store, scope, "given.zip")
+    inside = files.NewFile(
+        "given.zip/in/a.csv", "text/csv", "csv", 1, "0" * 64, "upload", "", {}, parent_id=archive.id
+    )
+    member = files.add(store.db, scope, inside)[0]
+    files.rename(store.db, scope, archive.id, "A longer name.zip")
+    assert files.get(store.db, scope, member.id).name == "A longer name.zip/in/a.csv"
 
 
 def test_a_long_chat_is_loaded_from_its_end(store: Store, scope: Scope) -> None:
