@@ -409,3 +409,26 @@ def test_members_of_one_name_beside_numbers_beyond_64_bits(tmp_path: Path) -> No
     assert next(p.text for p in JsonReader().passages(path, Where())) == (
         '{"a": 123456789012345678901, "a_2": NaN}'
     )
+
+
+@pytest.mark.parametrize("held", [1 << 40, 0], ids=["held", "in chunks"])
+def test_json_lines_are_typed_alike_however_long_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    monkeypatch.setattr("leaf.readers.tabular.json._MEMORY_BYTES", held)
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"amount": 1.5, "key": 1152921504606846977, "share": 1, "on": true, "none": null}\n'
+        '{"amount": NaN, "key": 7, "share": 0.5, "on": 1, "none": null}\n'
+        '{"amount": 2.5, "key": 8, "share": 1152921504606846977, "on": false}\n'
+    )
+    (info,) = JsonReader().tables(path, tmp_path)
+    kinds = dict(info.columns)
+    assert [kinds[name] for name in ("amount", "key", "on", "none")] == [
+        *("DOUBLE", "BIGINT", "VARCHAR", "VARCHAR")
+    ]
+    rows = duckdb.sql(f"SELECT sum(amount), max(key) FROM '{tmp_path / info.parquet}'").fetchall()
+    assert rows == [(4.0, 1152921504606846977)]
+    said = {note.kind: note.text for note in info.notes}
+    assert said["missing-words"] == "1 cells such as 'NaN' in 'amount' were read as empty."
+    assert said["types-mixed"].startswith("'on' mixes values of several kinds")

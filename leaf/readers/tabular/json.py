@@ -22,8 +22,9 @@ from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable, write
 from leaf.readers.tabular.integrity import examine_records
 from leaf.readers.tabular.json_parser import JsonParser
 from leaf.readers.tabular.json_records import Flat, dump, flatten, named, tables_in
+from leaf.readers.tabular.nans import emptied
 from leaf.readers.tabular.sql import connect, literal
-from leaf.readers.tabular.values import describe, write_values
+from leaf.readers.tabular.values import describe, problem_notes, write_values
 
 _LONGEST_LINE = 50_000_000
 """Characters of a record; what has no end by then is one document."""
@@ -294,14 +295,14 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
     kinds: dict[tuple[str, ...], set[type]] = {}
     for record in lines:
         for key, member in flatten(record).items():
-            kinds.setdefault(key, set()).add(
-                type(member) if not isinstance(member, int) or abs(member) < 2**53 else str
-            )
+            found = kinds.setdefault(key, set())
+            if member is not None:
+                found.add(_kind(member))
         _check_width(len(kinds))
     names, notes = named(kinds)
     columns, fields, convert = [], [], []
     for n, (name, found) in enumerate(zip(names, kinds.values(), strict=True)):
-        kind, arrow, change = _native(found - {type(None)})
+        kind, arrow, change = _native(found)
         columns.append(Column(f"c{n}", name, text=kind == "text", type=kind))
         fields.append((f"c{n}", arrow))
         convert.append(change)
@@ -327,18 +328,26 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
         raise UnreadableFileError(
             f"{lines.count:,} records were read but {written.rows:,} written."
         )
+    texts = {name for name, kind in written.columns if kind == "VARCHAR"}
     mixed = [
         c.name
         for c, found in zip(columns, kinds.values(), strict=True)
-        if len(found - {type(None), int, float}) > 1
+        if c.name in texts and len(found) > 1 and not found <= {int, float, _Long}
     ]
-    note = Note(
-        "types-mixed",
-        f"{len(mixed)} columns mix values of several kinds; kept as text: {', '.join(mixed[:6])}.",
-        len(mixed),
-    )
-    notes += written.notes + ((note,) if mixed else ())
+    notes += (*emptied(connection, out / "0.parquet", written.columns), *written.notes)
+    notes += problem_notes({"types-mixed": [(name, written.rows) for name in mixed]})
     return replace(written, notes=notes)
+
+
+class _Long(int):
+    """The kind of integers that no float holds exactly."""
+
+
+def _kind(value: Any) -> type:
+    """The type by which a value of a record is written."""
+    if type(value) is not int or abs(value) < 2**53:
+        return type(value)
+    return _Long if abs(value) < 2**63 else str
 
 
 def _native(kinds: set[type]) -> tuple[str, Any, Callable[[Any], Any]]:
@@ -346,7 +355,7 @@ def _native(kinds: set[type]) -> tuple[str, Any, Callable[[Any], Any]]:
 
     if kinds == {bool}:
         return "BOOLEAN", pa.bool_(), bool
-    if kinds == {int}:
+    if kinds and kinds <= {int, _Long}:
         return "BIGINT", pa.int64(), int
     if kinds and kinds <= {int, float}:
         return "DOUBLE", pa.float64(), float

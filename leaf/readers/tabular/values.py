@@ -67,7 +67,7 @@ def write_values(
     )
     texts = {c.name for c in columns if c.plan.kind == "text"}
     problems["types-mixed"] = [one for one in problems.get("types-mixed", ()) if one[0] in texts]
-    return replace(written, notes=_problem_notes(problems) + written.notes)
+    return replace(written, notes=problem_notes(problems) + written.notes)
 
 
 _PROBLEMS = {
@@ -78,7 +78,8 @@ _PROBLEMS = {
 }
 
 
-def _problem_notes(problems: Problems) -> tuple[Note, ...]:
+def problem_notes(problems: Problems) -> tuple[Note, ...]:
+    """What is said of columns with problems."""
     notes = []
     for kind, found in problems.items():
         if kind.startswith(_MARKED) and (marks := marks_of([text for text, _ in found])):
