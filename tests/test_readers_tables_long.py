@@ -197,3 +197,19 @@ def test_local_times_of_a_long_file_are_said_to_be_local(
     (info,) = DelimitedReader().tables(path, tmp_path)
     assert dict(info.columns)["at"] == "TIMESTAMP"
     assert [note.kind for note in info.notes] == ["times-zoned"]
+
+
+@pytest.mark.parametrize("held", [1 << 40, 1_000], ids=["held", "streamed"])
+def test_names_of_rows_without_a_name_of_their_own_shift_no_other_in_a_long_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    """As R writes tables whose rows have names."""
+    monkeypatch.setattr("leaf.readers.tabular.delimited.FAST_BYTES", 1_000)
+    monkeypatch.setattr("leaf.readers.tabular.delimited.GRID_BYTES", held)
+    path = tmp_path / "a.csv"
+    path.write_text(
+        '"city","sold"\n' + "".join(f'"{n}","Town {n % 7}",{n / 4}\n' for n in range(1, 40_001))
+    )
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert info.columns == (("column_1", "BIGINT"), ("city", "VARCHAR"), ("sold", "DOUBLE"))
+    assert "header-shifted" in {note.kind for note in info.notes}

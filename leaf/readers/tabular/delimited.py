@@ -11,7 +11,6 @@ what a spreadsheet shows.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.blocks import with_doubts
-from leaf.readers.tabular.cells import is_empty, unique_names
+from leaf.readers.tabular.cells import is_empty
 from leaf.readers.tabular.column import Column
 from leaf.readers.tabular.columns import write_table
 from leaf.readers.tabular.delimited_large import streamed, through_duckdb
@@ -33,6 +32,8 @@ from leaf.readers.tabular.delimited_source import (
     open_source,
     read_grid,
     records_of,
+    shifted,
+    usual_width,
 )
 from leaf.readers.tabular.grid import TableBlock, hard_columns
 from leaf.readers.tabular.integrity import examine
@@ -172,24 +173,8 @@ def _write_block(
 
     names, columns, body = block.names, block.columns, block.body
     header = grid[block.top + block.header_rows - 1] if block.header_rows else []
-    widths = Counter(len(grid[i]) for i in body)
-    usual = widths.most_common(1)[0][0] if widths else len(columns)
-    extra: tuple[Note, ...] = ()
-    if (
-        header
-        and len(widths) == 1
-        and block.header_rows == 1
-        and len(header) == usual - 1
-        and names[-1].startswith("column_")
-    ):
-        names, _, _ = unique_names(["", *header])
-        extra = (
-            Note(
-                "header-shifted",
-                "The header has one name fewer than the rows have cells; the first column "
-                "has no name.",
-            ),
-        )
+    usual, shift = usual_width(grid, body, len(columns)), shifted(block, grid)
+    names, extra = shift or (names, ())
     words = softened(grid, body, hard_columns(grid, body, columns))
     arrays = []
     for c in columns:

@@ -27,6 +27,7 @@ from leaf.readers.tabular.delimited_source import (
     count_lines,
     reader,
     repair_notes,
+    shifted,
 )
 from leaf.readers.tabular.dialect import Records
 from leaf.readers.tabular.footers import remarks_below
@@ -119,6 +120,7 @@ def _clean_layout(
         or found.blocks[0].doubtful
         or found.blocks[0].remarks
         or found.blocks[0].headings
+        or shifted(found.blocks[0], grid)
     ):
         return None
     block = found.blocks[0]
@@ -347,7 +349,8 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
     sink.add_all(chain(head[start:], rows))
     sink.close()
     size = source.path.stat().st_size
-    names, _, _ = unique_names([*block.names, *[""] * (sink.width - len(block.names))])
+    known, said = shifted(block, head) or (block.names, ())
+    names, _, _ = unique_names([*known, *[""] * (sink.width - len(known))])
     columns = [Column(f"c{n}", name) for n, name in enumerate(names)]
     try:
         with connect(out) as connection:
@@ -362,7 +365,7 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
                     row_number=sink.number_of,
                 )
             check_rows(written, sink.rows, source)
-            notes = source.notes + repair_notes(records) + _of_the_head(block)
+            notes = source.notes + repair_notes(records) + _of_the_head(block) + said
             notes += _passed_over(block, head) + sink.notes() + written.notes
             lines = f"lines {block.top + 1}-{start + sink.seen}"
             info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)

@@ -3,7 +3,8 @@ tables in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -14,10 +15,10 @@ from leaf.readers.base import Note
 from leaf.readers.encoding import Encoding, guess_note, open_text, sniff_encoding
 from leaf.readers.progress import report
 from leaf.readers.tabular.blocks import find_tables
-from leaf.readers.tabular.cells import places
+from leaf.readers.tabular.cells import places, unique_names
 from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable
 from leaf.readers.tabular.dialect import Dialect, Records, sniff
-from leaf.readers.tabular.grid import GridContent
+from leaf.readers.tabular.grid import GridContent, TableBlock
 from leaf.readers.tabular.single import one_column
 
 SAMPLE_CHARACTERS = 300_000
@@ -188,3 +189,24 @@ def check_rows(written: WrittenTable, counted: int, source: DelimitedSource) -> 
             f"This file could not be kept whole: {counted:,} rows were read but {written.rows:,} written.",
             "Convert the file to UTF-8 and try again.",
         )
+
+
+def usual_width(grid: Sequence[Sequence[str]], body: Sequence[int], width: int) -> int:
+    """How many cells most rows have; `width` where there is none."""
+    widths = Counter(len(grid[i]) for i in body)
+    return widths.most_common(1)[0][0] if widths else width
+
+
+def shifted(
+    block: TableBlock, grid: Sequence[Sequence[str]]
+) -> tuple[tuple[str, ...], tuple[Note, ...]] | None:
+    """The names of a table whose header has one name fewer than all of its rows have cells, as R
+    writes it where rows have names, and what is said of it; None for any other."""
+    if block.header_rows != 1 or not block.names[-1].startswith("column_"):
+        return None
+    header, widths = grid[block.top], {len(grid[i]) for i in block.body}
+    if not header or widths != {len(header) + 1}:
+        return None
+    names, _, _ = unique_names(["", *header])
+    text = "The header has one name fewer than the rows have cells; the first column has no name."
+    return names, (Note("header-shifted", text),)
