@@ -213,3 +213,17 @@ def test_names_of_rows_without_a_name_of_their_own_shift_no_other_in_a_long_file
     (info,) = DelimitedReader().tables(path, tmp_path)
     assert info.columns == (("column_1", "BIGINT"), ("city", "VARCHAR"), ("sold", "DOUBLE"))
     assert "header-shifted" in {note.kind for note in info.notes}
+
+
+@pytest.mark.usefixtures("streamed")
+def test_delimiters_at_the_ends_of_lines_make_no_columns_of_a_long_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    lines = [f"{n},Client {n % 7},{n / 4},,,,\n" for n in range(4_000)]
+    lines[3_500] = lines[3_500].replace(",,,,", ",,seen,,")
+    path.write_text("id,client,amount,,,,\n" + "".join(lines))
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert [name for name, _ in info.columns] == ["id", "client", "amount", "column_4", "column_5"]
+    assert info.rows == 4_000
+    assert duckdb.sql(f"FROM '{tmp_path / info.parquet}'").filter(
+        "column_5 IS NOT NULL"
+    ).fetchall() == [(3_500, "Client 0", 875.0, None, "seen")]

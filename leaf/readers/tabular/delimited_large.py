@@ -345,7 +345,7 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
     between = range(block.top + block.header_rows, start)
     again = [n + 1 for n in between if head[n] and head[n] in repeated]
     hard = hard_columns(head, block.body, block.columns)
-    sink = TextSink(out / "text.tmp", width, start, *repeated, again, hard)
+    sink = TextSink(out / "text.tmp", width, start, *repeated, again, hard, len(block.names))
     sink.add_all(chain(head[start:], rows))
     sink.close()
     size = source.path.stat().st_size

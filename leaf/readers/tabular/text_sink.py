@@ -34,10 +34,12 @@ class TextSink:
         counting: Sequence[str] = (),
         again: Sequence[int] = (),
         hard: Sequence[int] = (),
+        named: int = 0,
     ) -> None:
         """`names` are the cells of the header and `counting` those of a row below it that numbers
         the columns: both may come again, as they did in the rows `again` before the first one.
-        `hard` are columns of numbers or dates."""
+        `hard` are columns of numbers or dates; those from `named` on are left out where all of their
+        cells are empty."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -49,7 +51,7 @@ class TextSink:
         self._short: list[int] = []
         self._long: list[int] = []
         self._shorts = self._longs = self._empty = 0
-        self._widest = width
+        self._widest = named or width
         self._remarks: tuple[int, ...] = ()
         self.doubtful: tuple[int, ...] = ()
         """Rows at the end that stay and may be remarks."""
@@ -81,6 +83,9 @@ class TextSink:
         self._cut_remarks()
 
     def _keep(self, cells: list[str]) -> None:
+        if len(cells) > self._widest:
+            over = [n for n, c in enumerate(cells[: self.width], 1) if not is_empty(c)]
+            self._widest = max(self._widest, over[-1])
         for column in self._hard:
             if column < len(cells) and (word := word_for_total(cells[column])):
                 cells[column] = ""
@@ -100,7 +105,6 @@ class TextSink:
         elif any(not is_empty(c) for c in cells[self._usual :]):
             self._longs += 1
             self._long += [number][: max(0, 1_000 - len(self._long))]
-            self._widest = max(self._widest, min(len(cells), self.width))
         over = cells[self.width :]
         if any(not is_empty(c) for c in over):
             return [*cells[: self.width - 1], " | ".join([cells[self.width - 1], *over])]
