@@ -12,12 +12,14 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from leaf.agent.calls import Calls
 from leaf.errors import FAULT, InvalidInputError, SandboxError, not_found
 from leaf.runs.execute import Executor
 from leaf.sandbox.pool import Pool
 from leaf.ui.freshness import ChatFreshness
 from tests.leaf_kit import finished, opened
 from tests.log_kit import written
+from tests.messages_server import MessagesServer, Turn
 
 
 @pytest.mark.parametrize(
@@ -130,3 +132,23 @@ def test_an_answer_that_cannot_go_on_says_why_and_a_fault_of_leaf_is_called_one(
     assert answer.status == "error"
     assert answer.error.startswith(said)
     assert "a fault of ours" not in answer.error
+
+
+def test_an_answer_that_fails_amid_its_steps_keeps_them_and_leaves_none_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Calls, "run", fail)
+    turn = Turn.call(("list_files", {}), text="I look at what is there.")
+    with (
+        MessagesServer([turn]) as server,
+        opened(tmp_path, api_key="k", model_url=server.url) as leaf,
+    ):
+        session = leaf.session(leaf.local_scope())
+        answer = finished(session, session.messages.send(session.chats.create().id, "What?").id)
+    assert answer.status == "error"
+    assert "I look at what is there." in str(answer.parts)
+    (call,) = [part for part in answer.parts if part["type"].startswith("tool-")]
+    assert (call["state"], call["errorText"]) == ("output-error", "Not finished.")
