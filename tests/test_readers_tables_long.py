@@ -222,8 +222,31 @@ def test_delimiters_at_the_ends_of_lines_make_no_columns_of_a_long_file(tmp_path
     lines[3_500] = lines[3_500].replace(",,,,", ",,seen,,")
     path.write_text("id,client,amount,,,,\n" + "".join(lines))
     (info,) = DelimitedReader().tables(path, tmp_path)
-    assert [name for name, _ in info.columns] == ["id", "client", "amount", "column_4", "column_5"]
+    assert [name for name, _ in info.columns] == ["id", "client", "amount", "column_4"]
     assert info.rows == 4_000
     assert duckdb.sql(f"FROM '{tmp_path / info.parquet}'").filter(
-        "column_5 IS NOT NULL"
-    ).fetchall() == [(3_500, "Client 0", 875.0, None, "seen")]
+        "column_4 IS NOT NULL"
+    ).fetchall() == [(3_500, "Client 0", 875.0, "seen")]
+
+
+@pytest.mark.usefixtures("streamed")
+@pytest.mark.parametrize("late", [False, True])
+def test_empty_columns_put_no_name_over_another_column_of_a_long_file(
+    tmp_path: Path, late: bool
+) -> None:
+    path = tmp_path / "a.csv"
+    lines = [f",Client {n % 7},,{n / 4},{n}\n" for n in range(4_000)]
+    lines[7] = ",Client 0,,1.75\n"  # an odd one: not for the way in one pass
+    if late:
+        lines[3_500] = ",Client 0,new,875.0,3500\n"
+    path.write_text(",client,,amount,number\n" + "".join(lines))
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    added = (("column_2", "VARCHAR"),) if late else ()
+    assert info.columns == (
+        ("client", "VARCHAR"),
+        *added,
+        ("amount", "DOUBLE"),
+        ("number", "BIGINT"),
+    )
+    row = duckdb.sql(f"FROM '{tmp_path / info.parquet}' WHERE number = 3500").fetchall()
+    assert row == [("Client 0", *(("new",) if late else ()), 875.0, 3_500)]

@@ -4,8 +4,7 @@ row by row."""
 from __future__ import annotations
 
 import re
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -91,7 +90,9 @@ def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
         lines = f"lines {block.top + 1}-{block.body[0] + written.rows}"
         notes = source.notes + block.notes + written.notes
         info = TableInfo(target.name, "", lines, written.rows, written.columns, notes=notes)
-        return _examined(connection, out, info, block, block.body[0])
+        first, last = block.body[0] + 1, block.body[0] + written.rows
+        place = _place(block, last, range(len(written.columns)))
+        return examine(connection, out, info, range(first, last + 1), place)
 
 
 def _clean_layout(
@@ -340,18 +341,19 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
         raise UnreadableFileError("This file holds no table.", "Read it as text instead.")
     block = max(found.blocks, key=lambda b: len(b.body))
     start = block.body[0] if block.body else block.bottom + 1
-    width = max(len(block.names), source.dialect.width)
+    width = max(block.columns[-1] + 1, source.dialect.width)
     repeated = _header_cells(block, head)
     between = range(block.top + block.header_rows, start)
     again = [n + 1 for n in between if head[n] and head[n] in repeated]
     hard = hard_columns(head, block.body, block.columns)
-    sink = TextSink(out / "text.tmp", width, start, *repeated, again, hard, len(block.names))
+    sink = TextSink(out / "text.tmp", width, start, *repeated, again, hard, block.columns)
     sink.add_all(chain(head[start:], rows))
     sink.close()
     size = source.path.stat().st_size
     known, said = shifted(block, head) or (block.names, ())
-    names, _, _ = unique_names([*known, *[""] * (sink.width - len(known))])
-    columns = [Column(f"c{n}", name) for n, name in enumerate(names)]
+    called = dict(zip(block.columns, known, strict=True))
+    names, _, _ = unique_names([called.get(n, "") for n in sink.columns])
+    columns = [Column(f"c{n}", name) for n, name in zip(sink.columns, names, strict=True)]
     try:
         with connect(out) as connection:
             relation = f"read_parquet({literal(str(sink.path))})"
@@ -370,29 +372,15 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
             lines = f"lines {block.top + 1}-{start + sink.seen}"
             info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)
             info = with_remarks(info, sink.doubtful)
-            return _examined(connection, out, info, block, start, sink.gaps, sink.words)
+            place = _place(block, start + sink.seen, sink.columns)
+            return examine(connection, out, info, sink.numbers(), place, sink.words)
     finally:
         sink.path.unlink(missing_ok=True)
 
 
-def _examined(
-    connection: duckdb.DuckDBPyConnection,
-    out: Path,
-    info: TableInfo,
-    block: TableBlock,
-    start: int,
-    gaps: Sequence[int] = (),
-    words: Mapping[int, str] | None = None,
-) -> TableInfo:
-    """A table whose rows follow one another from the file's row `start`, 0-based, but for the rows
-    `gaps`, 1-based; `words` for totals were taken out of rows."""
-    last = start + info.rows + len(gaps)
-    left = set(gaps)
-    numbers: Sequence[int] = range(start + 1, last + 1)
-    if left:
-        numbers = array("q", (n for n in numbers if n not in left))
-    place = TablePlace("", block.top + 1, last, tuple(range(len(info.columns))), block.header_rows)
-    return examine(connection, out, info, numbers, place, words)
+def _place(block: TableBlock, last: int, columns: Sequence[int]) -> TablePlace:
+    """Where a table stands whose last row is the file's row `last`, 1-based."""
+    return TablePlace("", block.top + 1, last, tuple(columns), block.header_rows)
 
 
 def _passed_over(block: TableBlock, head: Sequence[Sequence[str]]) -> tuple[Note, ...]:

@@ -159,11 +159,8 @@ def _unit_plans(units: tuple[Unit, ...]) -> tuple[ParsePlan, ...]:
 
 def _times(date_pattern: str, formats: Sequence[str], style: str) -> list[ParsePlan]:
     """A date, and the same with a time of day behind it."""
-    full = [
-        f"{f} {t}"
-        for f in formats
-        for t in ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%g")
-    ]
+    clocks = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%g")
+    full = [f"{f} {t}" for f in formats for t in clocks]
     lists = ", ".join(literal(f) for f in formats)
     all_lists = ", ".join(literal(f) for f in [*full, *formats])
     clock = r"(?: [0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?: [AaPp][Mm])?)?"

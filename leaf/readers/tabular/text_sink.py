@@ -3,6 +3,7 @@ known."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -34,12 +35,12 @@ class TextSink:
         counting: Sequence[str] = (),
         again: Sequence[int] = (),
         hard: Sequence[int] = (),
-        named: int = 0,
+        columns: Sequence[int] = (),
     ) -> None:
         """`names` are the cells of the header and `counting` those of a row below it that numbers
         the columns: both may come again, as they did in the rows `again` before the first one.
-        `hard` are columns of numbers or dates; those from `named` on are left out where all of their
-        cells are empty."""
+        `hard` are columns of numbers or dates, and `columns` those of the table; others are some of it
+        once a row has a value there."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -51,7 +52,9 @@ class TextSink:
         self._short: list[int] = []
         self._long: list[int] = []
         self._shorts = self._longs = self._empty = 0
-        self._widest = named or width
+        self.columns = list(columns)
+        """What the table has of the columns c0, c1, …"""
+        self._empties = [n for n in range(self.width + 1) if n not in set(columns)]
         self._remarks: tuple[int, ...] = ()
         self.doubtful: tuple[int, ...] = ()
         """Rows at the end that stay and may be remarks."""
@@ -83,9 +86,11 @@ class TextSink:
         self._cut_remarks()
 
     def _keep(self, cells: list[str]) -> None:
-        if len(cells) > self._widest:
-            over = [n for n, c in enumerate(cells[: self.width], 1) if not is_empty(c)]
-            self._widest = max(self._widest, over[-1])
+        if self._empties[0] < len(cells):
+            found = [n for n in self._empties if n < len(cells) and not is_empty(cells[n])]
+            if found:
+                self.columns = sorted([*self.columns, *found])
+                self._empties = [n for n in self._empties if n not in found]
         for column in self._hard:
             if column < len(cells) and (word := word_for_total(cells[column])):
                 cells[column] = ""
@@ -171,7 +176,14 @@ class TextSink:
         """Write what is left."""
         self._write()
         self._writer.close()
-        self.width = self._widest
+
+    def numbers(self) -> Sequence[int]:
+        """The numbers in the file of all rows that were kept."""
+        every = range(self._start + 1, self._start + self.seen + 1)
+        if not self.gaps:
+            return every
+        left = set(self.gaps)
+        return array("q", (number for number in every if number not in left))
 
     def number_of(self, position: int) -> int:
         """The number in the file of the n-th row that was kept."""
