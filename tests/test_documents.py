@@ -16,6 +16,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from leaf.app import Leaf
+from leaf.documents import naming
 from leaf.documents.documents import DocumentDraft, DocumentService
 from leaf.documents.prompts import TYPES, system_prompt
 from leaf.documents.xlsx import convert
@@ -631,6 +632,61 @@ def test_a_workbook_has_types_and_no_formula(bench: Bench) -> None:
     assert sheet["A3"].data_type == "s"
     assert values[2][0] == "=1+1"
     assert bench.session.documents.export(bench.newest.id, "csv-raw").data.decode() == content
+
+
+@pytest.mark.parametrize(
+    ("given", "rows"),
+    [
+        (
+            "Product,Costs (rent; heat; water)\nA,5\nB,\n",
+            [["Product", "Costs (rent; heat; water)"], ["A", "5"], ["B", ""]],
+        ),
+        ('"Note; remark"\nx\n"y, z"\n', [["Note; remark"], ["x"], ["y, z"]]),
+        (
+            "Name;Betrag, netto;Tag\nA;1,5;x\nB;2,5;y\n",
+            [["Name", "Betrag, netto", "Tag"], ["A", "1,5", "x"]],
+        ),
+        ("\tNorth\tSouth\n2024\t1\t2\n", [["", "North", "South"], ["2024", "1", "2"]]),
+        ("Name;Value;Note\nA;1,5\nB;2,5;x\n", [["Name", "Value", "Note"], ["A", "1,5", ""]]),
+    ],
+)
+def test_a_sheet_is_parted_as_all_of_it_is_and_once_for_all(
+    given: str, rows: list[list[str]]
+) -> None:
+    kept = naming.clean("sheet", given)
+    assert list(csv.reader(io.StringIO(kept)))[: len(rows)] == rows
+    assert naming.csv_rows(kept)[: len(rows)] == rows
+    assert naming.clean("sheet", kept) == kept
+
+
+def test_a_sheet_with_a_stray_quote_is_refused_whatever_parts_it() -> None:
+    for given in ('a,b\nx,"y"z\n', 'a;b\nx;"y"z\n'):
+        with pytest.raises(InvalidInputError, match="This is not CSV"):
+            naming.clean("sheet", given)
+
+
+@pytest.mark.any_store
+def test_what_a_download_leaves_out_is_said_in_it(bench: Bench) -> None:
+    import docx
+    import openpyxl
+    import pypdf
+
+    columns, long = [f"c{number}" for number in range(45)], "x" * 40_000
+    table = "\n".join(f"| {' | '.join(row)} |" for row in (columns, ["---"] * 45, ["7"] * 45))
+    cell = f"| a |\n| --- |\n| {'word ' * 500} |"
+    bench.run("create_document", {"title": "Wide", "content": f"{table}\n\n{cell}"})
+    documents = bench.session.documents
+    word = documents.export(bench.newest.id, "docx")
+    said = "A table has 45 columns, of which the first 40 are here."
+    assert said in word.notes[0]
+    assert said in "\n".join(p.text for p in docx.Document(io.BytesIO(word.data)).paragraphs)
+    made = pypdf.PdfReader(io.BytesIO(documents.export(bench.newest.id, "pdf").data))
+    text = " ".join(" ".join(page.extract_text() for page in made.pages).split())
+    assert said in text
+    assert "1 cell of a table is cut at 2,000 characters." in text
+    bench.run("create_document", {"title": "Long", "kind": "sheet", "content": f"a,b\n1,{long}"})
+    book = openpyxl.load_workbook(io.BytesIO(documents.export(bench.newest.id, "xlsx").data))
+    assert book["Notes"]["A1"].value.startswith("1 cell is longer than Excel takes")
 
 
 @pytest.mark.any_store

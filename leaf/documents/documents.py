@@ -238,12 +238,22 @@ class DocumentService:
         if ending == own:
             text = leaving(path.read_text(encoding="utf-8"), own)
             return Export(name, known[ending].media_type, text.encode())
-        data, notes = self._converted(path, ending, document.title)
+        if own in naming.SHEET_ENDINGS:
+            data, notes = self._converted(path, ending, document.title)
+        else:
+            text = path.read_text(encoding="utf-8")
+            data, notes = self._typeset(text, document.title, ending)
         return Export(name, known[ending].media_type, data, notes)
 
     def typeset(self, text: str, title: str, ending: str, pictures: Sequence[bytes] = ()) -> bytes:
         """Markdown as `pdf` or `docx`, with PNGs for `picture:0` and on. What could not be shown is
         said at its end. Raises InvalidInputError, SandboxError."""
+        return self._typeset(text, title, ending, pictures)[0]
+
+    def _typeset(
+        self, text: str, title: str, ending: str, pictures: Sequence[bytes] = ()
+    ) -> tuple[bytes, tuple[str, ...]]:
+        """The same, and what could not be shown."""
         with tempfile.TemporaryDirectory(prefix="leaf-typeset-") as folder:
             drawn = []
             for number, picture in enumerate(pictures):
@@ -256,7 +266,7 @@ class DocumentService:
                 said = "".join(f"\n\n*{note}*" for note in notes)
                 source.write_text(f"{text}\n\n---{said}\n", encoding="utf-8")
                 data, _ = self._converted(source, ending, title, drawn)
-            return data
+            return data, notes
 
     def _local(self, document: Document, sha256: str) -> Path:
         try:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from leaf.documents.markdown import Block, Runs, parse
+from leaf.documents.markdown import Block, Runs, left_out, parse
 
 WIDEST, HIGHEST = 15.5, 19.0
 """Of a picture, in centimetres."""
@@ -18,16 +18,17 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 def write(text: str, title: str, target: Path, pictures: Sequence[Path] = ()) -> list[str]:
     """A document with Word's own styles for headings, lists and quotes. Nothing of it is lost but
-    pictures that are not given."""
+    pictures that are not given, and what is said in the sentences that this returns."""
     from docx import Document
 
     document = Document()
     document.core_properties.title = _UNWRITABLE.sub("", title)[:255]
     document.core_properties.author = "Leaf"
     document.core_properties.comments = ""
-    _DocxWriter(document, pictures).blocks(document, parse(text, len(pictures)), 0)
+    blocks = parse(text, len(pictures))
+    _DocxWriter(document, pictures).blocks(document, blocks, 0)
     document.save(str(target))
-    return []
+    return left_out(blocks)
 
 
 class _DocxWriter:

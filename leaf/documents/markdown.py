@@ -8,7 +8,7 @@ keep only addresses of the web and of mail.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from leaf.shapes.harmless import leads_out
 MOST_TOKENS = 200_000
 NESTING = 40
 MOST_COLUMNS = 40
+"""Of a table, which no page has more room for."""
 LONGEST_ADDRESS = 2_000
 _GIVEN = re.compile(r"picture:(\d{1,4})")
 
@@ -55,6 +56,8 @@ class Block:
     """Of a table, the header first."""
     align: tuple[str, ...] = field(default=())
     """Of a table's columns: `left`, `center`, `right` or empty."""
+    beyond: int = 0
+    """Columns of a table that are left out."""
 
 
 def parse(text: str, pictures: int = 0) -> list[Block]:
@@ -144,19 +147,41 @@ class _TokenReader:
         rows: list[tuple[Runs, ...]] = []
         row: list[Runs] = []
         align: list[str] = []
+        wide = 0
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
             self._at += 1
             if token.type == "table_close":
                 break
             if token.type == "tr_close":
+                wide = max(wide, len(row))
                 rows.append(tuple(row[:MOST_COLUMNS]))
                 row = []
             elif token.type in ("th_open", "td_open"):
                 if token.type == "th_open":
                     align.append(str(token.attrGet("style") or "").rpartition(":")[2])
                 row.append(self._inline())
-        return Block("table", rows=tuple(rows), align=tuple(align[:MOST_COLUMNS]))
+        beyond = max(0, wide - MOST_COLUMNS)
+        return Block("table", rows=tuple(rows), align=tuple(align[:MOST_COLUMNS]), beyond=beyond)
+
+
+def left_out(blocks: Iterable[Block]) -> list[str]:
+    """What a reader has to know of tables that are not there whole."""
+    said = [
+        f"A table has {MOST_COLUMNS + table.beyond:,} columns, of which the first {MOST_COLUMNS} "
+        "are here. The Markdown has all of them."
+        for table in _tables(blocks)
+        if table.beyond
+    ]
+    return list(dict.fromkeys(said))
+
+
+def _tables(blocks: Iterable[Block]) -> Iterator[Block]:
+    for block in blocks:
+        if block.kind == "table":
+            yield block
+        for item in block.items:
+            yield from _tables(item)
 
 
 def runs(children: Sequence[Any]) -> Runs:

@@ -7,6 +7,7 @@ import csv
 import io
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from leaf.errors import FileTooLargeError, InvalidInputError
 from leaf.store.model import DocumentKind
@@ -23,6 +24,8 @@ CODE = {
 """Language of a code fence -> ending."""
 TEXT_ENDINGS = ("md", "markdown", "txt")
 SHEET_ENDINGS = ("csv",)
+MARKS = ",;\t"
+"""What may stand between the cells of a sheet."""
 MEDIA_TYPES = {
     "md": "text/markdown",
     "markdown": "text/markdown",
@@ -115,7 +118,9 @@ def clean(kind: DocumentKind, text: str) -> str:
         and fenced.group(1) not in fenced.group(3)
     ):
         plain = fenced.group(3)
-    plain = plain.strip("\n") if kind == "code" else plain.strip()
+    # A tab at the beginning of a sheet stands behind an empty cell.
+    before = " \n" if kind == "sheet" else None
+    plain = plain.strip("\n") if kind == "code" else plain.lstrip(before).rstrip()
     if not plain.strip():
         raise InvalidInputError(
             "The document would be empty.", "Give it some content, or delete it."
@@ -135,20 +140,27 @@ def _checked_csv(text: str) -> str:
                 'Put cells that hold a comma into quotes: "Miller, Ann".',
             )
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(row + [""] * (width - len(row)) for row in rows)
+    # In quotes, marks within names cannot be taken for those between cells when it is read again.
+    marked = any(mark in name for name in rows[0] for mark in MARKS)
+    plain = csv.writer(out, lineterminator="\n")
+    quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    (quoted if marked else plain).writerow(rows[0])
+    plain.writerows(row + [""] * (width - len(row)) for row in rows[1:])
     return out.getvalue().rstrip("\n")
 
 
 def csv_rows(text: str) -> list[list[str]]:
-    """Rows of a sheet; commas, or the semicolons or tabs of its header. Empty lines are left out.
-    Raises InvalidInputError."""
-    header = text.split("\n", 1)[0]
-    delimiter = max(",;\t", key=lambda mark: (header.count(mark), mark == ","))
-    try:
-        rows = [
-            row for row in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if row
-        ]
-    except csv.Error as e:
+    """Rows of a sheet; commas, or the semicolons or tabs of its header, whichever part all of it in
+    the same way. Empty lines are left out. Raises InvalidInputError."""
+    header, found = text.split("\n", 1)[0], list[list[list[str]]]()
+    e: csv.Error | None = None
+    for mark in MARKS:
+        try:
+            found.append(_parted(text, mark))
+        except csv.Error as refused:
+            e = e or (refused if mark in header else None)
+    rows = max(found, key=_evenly, default=[])
+    if e is not None and not _evenly(rows)[1]:
         raise InvalidInputError(
             f"This is not CSV: {e}. Nothing was written.",
             "Put cells with quotes or line ends into quotes.",
@@ -156,3 +168,17 @@ def csv_rows(text: str) -> list[list[str]]:
     if not rows:
         raise InvalidInputError("The sheet would be empty.", "Give it a header and rows.")
     return rows
+
+
+def _parted(text: str, mark: str) -> list[list[str]]:
+    """Raises csv.Error."""
+    return [row for row in csv.reader(io.StringIO(text), delimiter=mark, strict=True) if row]
+
+
+def _evenly(rows: Sequence[Sequence[str]]) -> tuple[float, int]:
+    """How well a mark parts a sheet: the share of its rows that are as wide as the header, and how
+    wide that is; nothing where it parts few of them. Of equals the first is taken: the comma."""
+    width = len(rows[0]) if rows else 0
+    if width < 2 or 2 * sum(len(row) > 1 for row in rows) <= len(rows):
+        return 0.0, 0
+    return sum(len(row) == width for row in rows) / len(rows), width

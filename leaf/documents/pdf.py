@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from leaf.documents.markdown import Block, Runs, StyledText, parse, plain
+from leaf.documents.markdown import Block, Runs, StyledText, left_out, parse, plain
 from leaf.errors import InvalidInputError
 
 TEXT, MONO = "Leaf", "LeafMono"
@@ -52,8 +52,7 @@ _PICTOGRAMS = {
 
 
 def write(text: str, title: str, target: Path, pictures: Sequence[Path] = ()) -> list[str]:
-    """A4 with the title in its head and numbered pages. Returns a note on characters that it could
-    not show."""
+    """A4 with the title in its head and numbered pages. Returns notes on what it could not show."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
     from reportlab.platypus import SimpleDocTemplate
@@ -65,7 +64,8 @@ def write(text: str, title: str, target: Path, pictures: Sequence[Path] = ()) ->
         )
     blocks = parse(text, len(pictures))
     fonts = _Fonts(text)
-    story = _Story(fonts, pictures).blocks(blocks, A4[0] - 44 * mm)
+    told = _Story(fonts, pictures)
+    story = told.blocks(blocks, A4[0] - 44 * mm)
     head = fonts.markup(title, TEXT)
 
     def furnish(canvas: Any, page: Any) -> None:
@@ -86,7 +86,10 @@ def write(text: str, title: str, target: Path, pictures: Sequence[Path] = ()) ->
         onFirstPage=furnish,
         onLaterPages=furnish,
     )
-    notes = []
+    notes = left_out(blocks)
+    if told.cut:
+        cells = f"{told.cut:,} cells of tables are" if told.cut > 1 else "1 cell of a table is"
+        notes.append(f"{cells} cut at {CELL:,} characters. The Word document keeps everything.")
     if fonts.missing:
         shown = "".join(sorted(fonts.missing)[:8])
         count = (
@@ -199,6 +202,8 @@ class _Story:
         self._fonts = fonts
         self._pictures = pictures
         self._styles = _styles()
+        self.cut = 0
+        """Cells of tables that are not there whole."""
 
     def paragraph(self, markup: str, style: str) -> Any:
         from reportlab.platypus import Paragraph
@@ -285,6 +290,7 @@ class _Story:
 
         def cell(runs: Runs, i: int, head: bool) -> Any:
             short = _shortened(runs, CELL)
+            self.cut += short != runs
             markup = self._runs(short)
             style = "Cell" + {"center": "Center", "right": "Right"}.get(aligned.get(i, ""), "")
             return self.paragraph(f"<b>{markup}</b>" if head else markup, style)

@@ -19,12 +19,12 @@ _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,14})\Z")
 _DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:[eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?\Z")
-_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def write(text: str, title: str, target: Path) -> list[str]:
     """One sheet with a fixed bold header. Figures and ISO dates are typed; numbers with leading
-    zeros stay text."""
+    zeros stay text. What could not be taken over is said in a sheet of its own, and returned."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
@@ -56,12 +56,12 @@ def write(text: str, title: str, target: Path) -> list[str]:
                 cell.font = Font(bold=True)
             cells.append(cell)
         sheet.append(cells)
+    how_many = f"{cut:,} cells are" if cut > 1 else "1 cell is"
+    said = [f"{how_many} longer than Excel takes, and cut at {CELL:,} characters."] if cut else []
+    if said:
+        book.create_sheet("Notes").append(said)
     book.save(target)
-    return (
-        [f"{cut:,} cells are longer than Excel takes and were cut at {CELL:,} characters."]
-        if cut
-        else []
-    )
+    return said
 
 
 def convert(value: str) -> Any:
