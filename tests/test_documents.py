@@ -38,7 +38,7 @@ from leaf.store.documents import VersionChange
 from leaf.store.model import Document, Scope
 from leaf.tools import registry
 from leaf.tools.base import Asked, AskRequest, Hooks, ToolContext, ToolOutput, context_of
-from tests.leaf_kit import add, opened
+from tests.leaf_kit import CLAIMS, add, opened
 from tests.removal_kit import purge_chat
 
 Json = dict[str, Any]
@@ -534,6 +534,48 @@ def test_deleting_a_documents_file_in_the_library_deletes_the_document_and_undo_
     assert bench.session.documents.list() == []
     bench.session.files.restore(file_id)
     assert bench.newest.file_id == file_id
+
+
+def test_a_documents_file_that_is_deleted_for_good_takes_the_document_along(bench: Bench) -> None:
+    """It was left without a text, and could be restored, but neither opened nor written again."""
+    bench.run("write_file", {"path": "plan.md", "content": "one"})
+    bench.run("write_file", {"path": "plan.md", "content": "two"})
+    bench.run("write_file", {"path": "other.md", "content": "one"})
+    documents, scope = bench.session.documents, bench.scope
+    other, plan = documents.list()
+    assert plan.file_name == "plan.md"
+    hashes = [version.sha256 for version in documents.versions(plan.id)]
+    bench.session.files.delete(plan.file_id)
+    assert bench.session.files.purge(plan.file_id)
+    assert documents.list(deleted=True) == []
+    with pytest.raises(NotFoundError):
+        documents.restore(plan.id)
+    blobs = bench.leaf._house.store.blobs
+    assert [blobs.exists(scope.workspace_id, sha256) for sha256 in hashes] == [False, True]
+    assert documents.content(documents.get(other.id)) == "one\n"
+    bench.run("write_file", {"path": "plan.md", "content": "three"})
+    assert bench.newest.version == 1
+
+
+def test_a_text_that_is_another_persons_document_as_well_stays_theirs(tmp_path: Path) -> None:
+    with opened(tmp_path) as leaf:
+        ann = leaf.session(leaf.sign_in({**CLAIMS, "sub": "a", "email": "a@example.org"}).scope)
+        ann.team.invite("b@example.org")
+        ben = leaf.session(leaf.sign_in({**CLAIMS, "sub": "b", "email": "b@example.org"}).scope)
+        shared, private = ann.chats.create(), ann.chats.create()
+        ann.chats.add_participant(shared.id, "b@example.org")
+        draft = DocumentDraft("Plan", "text", "the same words")
+        made = [
+            leaf._house.documents.create(ann.scope, chat.id, draft, VersionChange("created"))
+            for chat in (shared, private)
+        ]
+        assert made[0].file_id == made[1].file_id
+        ben.files.delete(made[0].file_id)
+        assert [d.id for d in ann.documents.list()] == [made[1].id]
+        assert [c.file.id for c in ann.attached.list(private.id)] == [made[1].file_id]
+        with pytest.raises(InvalidInputError, match="a document that was not deleted"):
+            ann.files.purge(made[0].file_id)
+        assert ann.documents.content(made[1]) == "the same words\n"
 
 
 def test_outside_of_a_chat_documents_are_refused(bench: Bench) -> None:

@@ -139,8 +139,11 @@ class Files(Part):
     def delete(self, file_id: str) -> None:
         """`restore` undoes. Chats that use it say that it was deleted. What came out of it goes
         along."""
-        self._house.library.delete(self._scope, file_id)
-        for document in self._house.documents.of_file(self._scope, file_id):
+        documents = self._house.documents.of_file(self._scope, file_id)
+        # The text of one may be that of another person's document as well, which keeps it.
+        if not documents or self.get(file_id).source != "generated":
+            self._house.library.delete(self._scope, file_id)
+        for document in documents:
             self._house.documents.delete(self._scope, document.id)
 
     def restore(self, file_id: str) -> None:

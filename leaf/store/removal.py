@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from leaf.errors import NotFoundError
+from leaf.errors import InvalidInputError, NotFoundError
 from leaf.store import audit, blob_names, chats, files, link_rows
 from leaf.store.blob_names import KEPT
 from leaf.store.database import Database, Row, Transaction, one_of
@@ -112,12 +112,14 @@ def purge_chat_in(tx: Transaction, scope: Scope, chat_id: str) -> Gone:
 
 
 def purge_file_in(tx: Transaction, scope: Scope, file_id: str) -> Gone:
-    """Delete a file for good, with what came out of it. Raises NotFoundError, and InvalidInputError
-    for one who neither added it nor owns the workspace."""
+    """Delete a file for good, with what came out of it, and a document whose text it is with its
+    earlier versions. Raises NotFoundError, and InvalidInputError for one who neither added it nor
+    owns the workspace."""
     files.check_may_purge(tx, scope, file_id)
-    inside = files.members(tx, scope, file_id, deleted=None)
+    inside = [one.id for one in files.members(tx, scope, file_id, deleted=None)]
     audit.add(tx, scope, "file deleted for good", file_id)
-    return remove_files(tx, scope.workspace_id, [file_id, *(one.id for one in inside)])
+    versions = _remove_documents(tx, scope, file_id)
+    return remove_files(tx, scope.workspace_id, list(dict.fromkeys([file_id, *inside, *versions])))
 
 
 def remove_chat(tx: Transaction, workspace_id: str, chat_id: str) -> Gone:
@@ -159,6 +161,33 @@ def remove_files(tx: Transaction, workspace_id: str, file_ids: Sequence[str]) ->
     tables = _forget_made(tx, "converted_tables", workspace_id, free)
     rows = _forget_results_outside(tx, workspace_id, file_ids)
     return Gone(workspace_id, hashes=(*free, *pictures, *captions, *tables, *rows))
+
+
+def _remove_documents(tx: Transaction, scope: Scope, file_id: str) -> list[str]:
+    """Delete the documents whose newest version a file is, which would have no text without it;
+    returns the files of their versions that are no other's. Raises InvalidInputError where one was
+    not put away, or a version is somebody else's."""
+    given = {"file": file_id}
+    if tx.read(
+        "SELECT 1 AS yes FROM documents WHERE file_id = :file AND deleted_at IS NULL LIMIT 1", given
+    ):
+        raise InvalidInputError(
+            "This is the text of a document that was not deleted.", "Delete the document first."
+        )
+    those = "SELECT d.id FROM documents d WHERE d.file_id = :file"
+    texts = column(
+        tx,
+        f"SELECT DISTINCT f.id FROM document_versions v JOIN files f ON f.id = v.file_id WHERE "
+        f"v.document_id IN ({those}) AND f.source = 'generated' AND NOT EXISTS (SELECT 1 FROM "
+        f"document_versions w WHERE w.file_id = f.id AND w.document_id NOT IN ({those}))",
+        given,
+    )
+    for text in texts:
+        files.check_may_purge(tx, scope, text)
+    for table in ("document_receipts", "document_versions"):
+        tx.execute(f"DELETE FROM {table} WHERE document_id IN ({those})", given)
+    tx.execute("DELETE FROM documents WHERE file_id = :file", given)
+    return texts
 
 
 def remove_workspace(tx: Transaction, workspace_id: str) -> Gone:
