@@ -3,6 +3,7 @@ on by one alone."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -13,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from leaf.errors import RunError
+from leaf.errors import RunError, StoreAwayError
 from leaf.files.library import Library
 from leaf.jobs.jobs import JobService
 from leaf.jobs.work import Watch
 from leaf.runs.engine import VERSION
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
-from leaf.store import Store, jobs, leases, open_store
+from leaf.store import Store, jobs, leases, open_store, users
 from leaf.store.jobs import Job
 from leaf.store.leases import Holder
 from leaf.store.model import Scope
@@ -79,6 +80,8 @@ class Worker:
     id: str
     store: Store
     library: Library
+    fails: bool = False
+    """Whether its work ends with an error."""
     begun: threading.Event = field(default_factory=threading.Event)
     dropped: threading.Event = field(default_factory=threading.Event)
     done: threading.Event = field(default_factory=threading.Event)
@@ -95,6 +98,8 @@ class Worker:
             if watch.stop.wait(0.05):
                 self.dropped.set()
                 raise RunError("Stopped.")
+        if self.fails:
+            raise StoreAwayError("The connection to the database was lost.")
 
     def enter(self) -> None:
         leases.unscoped_enter(self.store.db, Holder(self.id, VERSION, 3))
@@ -118,8 +123,6 @@ def shared(postgres_url: str, tmp_path: Path, pool: Pool) -> Iterator[tuple[Work
 def test_a_frozen_process_lets_go_of_the_job_that_another_has_taken(
     shared: tuple[Worker, Worker], tmp_path: Path
 ) -> None:
-    from leaf.store import users
-
     frozen, other = shared
     scope = users.ensure_local_user(frozen.store.db)
     job = frozen.jobs.begin(scope, "drive")
@@ -141,8 +144,6 @@ def test_a_frozen_process_lets_go_of_the_job_that_another_has_taken(
 def test_of_two_processes_one_takes_a_job_and_of_those_that_were_never_known_none_does(
     shared: tuple[Worker, Worker],
 ) -> None:
-    from leaf.store import users
-
     first, second = shared
     scope = users.ensure_local_user(first.store.db)
     for holder in ("gone-1.c", "0123456789ab"):
@@ -160,8 +161,6 @@ def test_of_two_processes_one_takes_a_job_and_of_those_that_were_never_known_non
 def test_what_began_before_its_process_had_an_id_goes_on_and_is_known_by_the_id(
     shared: tuple[Worker, Worker],
 ) -> None:
-    from leaf.store import users
-
     early, other = shared
     scope, name = users.ensure_local_user(early.store.db), early.id
     early.id = ""
@@ -180,8 +179,6 @@ def test_a_process_that_starts_leaves_others_their_jobs_however_long_a_file_take
     shared: tuple[Worker, Worker],
 ) -> None:
     """Or however far behind the clock of their machine is."""
-    from leaf.store import users
-
     busy, other = shared
     scope = users.ensure_local_user(busy.store.db)
     job = busy.jobs.begin(scope, "drive")
@@ -199,8 +196,6 @@ def test_a_process_that_starts_leaves_others_their_jobs_however_long_a_file_take
 def test_a_job_of_a_process_without_an_id_is_taken_up_once_nothing_has_happened_for_long(
     shared: tuple[Worker, Worker], minutes: int, taken: bool
 ) -> None:
-    from leaf.store import users
-
     gone, other = shared
     scope = users.ensure_local_user(gone.store.db)
     job = jobs.begin(gone.store.db, scope, "drive", "working", 0, {}, "nameless")
@@ -219,3 +214,48 @@ def beat(worker: Worker, job_id: str, minutes: int) -> None:
             f"UPDATE jobs SET beat_at = now() - INTERVAL '{minutes} minutes' WHERE id = :id",
             {"id": job_id},
         )
+
+
+def test_a_process_that_lost_a_job_does_not_say_how_it_ended(
+    shared: tuple[Worker, Worker],
+) -> None:
+    """One that was frozen finds its connections cut, and fails at once."""
+    woken, other = shared
+    scope = users.ensure_local_user(woken.store.db)
+    woken.fails = True
+    job = woken.jobs.begin(scope, "drive")
+    assert woken.begun.wait(10)
+    leases.unscoped_leave(woken.store.db, woken.id)
+    other.jobs.adopt()
+    assert other.begun.wait(10)
+    woken.done.set()
+    wait_until(lambda: not woken.jobs._live)
+    assert other.jobs.get(scope, job.id).state == "working"
+    other.done.set()
+    wait_until(lambda: other.jobs.get(scope, job.id).state == "done")
+
+
+def test_a_job_that_is_stopped_from_another_process_ends_where_it_is_worked_on(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    begun, dropped = threading.Event(), threading.Event()
+
+    def work(_scope: Scope, _job: Job, watch: Watch) -> None:
+        begun.set()
+        if watch.stop.wait(30):
+            dropped.set()
+            raise RunError("Stopped.")
+
+    with opened(tmp_path / "one", database_url=postgres_url) as leaf:
+        leaf.launch()
+        leaf._house.jobs._works = {**leaf._house.jobs._works, "drive": work}
+        job = leaf._house.jobs.begin(leaf.local_scope(), "drive")
+        assert begun.wait(20)
+        here = {"LEAF_HOME": str(tmp_path / "two"), "LEAF_DATABASE_URL": postgres_url}
+        command = [sys.executable, "-m", "leaf", "files", "stop", job.id]
+        ended = forked_programs.run(
+            command, capture_output=True, text=True, env={**os.environ, **here}, check=False
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert dropped.wait(10)
+        assert leaf.session(leaf.local_scope()).jobs.get(job.id).state == "stopped"

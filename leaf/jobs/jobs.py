@@ -381,7 +381,8 @@ class JobService:
             state, problem = "failed", FAULT
         try:
             if not self._closed:
-                jobs.end(self._store.db, live.job.id, state, problem)
+                mine = (self._nameless, self._holder)  # one that woke may have lost it to another
+                jobs.end(self._store.db, live.job.id, state, problem, mine)
                 if live.job.kind == "transcript":  # the recording itself says how it stands
                     jobs.forget(self._store.db, live.scope, live.job.id)
         except LeafError as e:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from leaf.errors import NotFoundError
+from leaf.store.changes import RUNS
 from leaf.store.database import Database, Row, Transaction, now, one_of
 from leaf.store.ids import new_id
 from leaf.store.model import Json, Scope
@@ -299,19 +300,26 @@ def set_outcome(db: Database, job_id: str, outcome: Json) -> None:
         _concerns(tx, rows)
 
 
-def end(db: Database, job_id: str, state: State, problem: str = "") -> bool:
-    """Say how it ended; False if it was over already, or is not done."""
+def end(
+    db: Database, job_id: str, state: State, problem: str = "", holders: Sequence[str] = ()
+) -> bool:
+    """Say how it ended; False if it was over already, is not done, or, where `holders` are given,
+    belongs to none of these processes any more."""
+    mine = {f"holder{number}": holder for number, holder in enumerate(holders)}
+    whose = f" AND holder IN ({', '.join(f':{name}' for name in mine)})" if mine else ""
     undone = " AND NOT EXISTS (SELECT 1 FROM job_items WHERE job_id = :id AND state IN ('coming', 'waiting'))"
     with db.transaction() as tx:
         under_way, names = one_of("state", UNDER_WAY)
         rows = tx.read(
             "UPDATE jobs SET state = :state, ended_at = :at, "
             "problem = CASE WHEN CAST(:problem AS TEXT) = '' THEN problem ELSE :problem END "
-            f"WHERE id = :id AND {under_way}{undone if state == 'done' else ''} "
+            f"WHERE id = :id AND {under_way}{whose}{undone if state == 'done' else ''} "
             "RETURNING workspace_id",
-            _at(job_id, state=state, problem=problem, **names),
+            _at(job_id, state=state, problem=problem, **names, **mine),
         )
         _concerns(tx, rows)
+        if rows and state == "stopped":
+            tx.tell(RUNS)  # another process may be at it
         return bool(rows)
 
 
