@@ -41,6 +41,7 @@ SPEC = {
     },
 }
 CODE = "print('computed')\nsales.groupby('region', as_index=False).revenue.max()"
+TWICE = "r1.assign(twice=r1.revenue * 2)"
 NEWER = SALES + b"West,2025-03,1000\n"
 ARABIC = "الإيرادات حسب المنطقة 📈 <b>&"
 PYTHON = confinement().kind == "landlock"
@@ -48,6 +49,7 @@ TURNS = [
     Turn.call(("query_tables", {"sql": SQL}), ("make_chart", {"spec": SPEC, "sql": SQL})),
     *([Turn.call(("run_python", {"code": CODE}))] if PYTHON else []),
     Turn.call(("query_tables", {"sql": WIDE})),
+    *([Turn.call(("run_python", {"code": TWICE}))] if PYTHON else []),
     Turn.say("North has 400."),
 ]
 
@@ -296,6 +298,54 @@ def test_a_table_of_python_is_computed_again_over_the_newer_file_and_once_more(d
     same = desk.ann.boards.recompute(made.id)
     assert same.outcome is not None
     assert (same.outcome["outcome"], same.result) == ("same", other.result), same.outcome
+
+
+@pytest.mark.parametrize("made_by", ["sql", *(["python"] if PYTHON else [])])
+def test_what_was_made_of_a_result_is_computed_again_from_the_newer_file(
+    desk: Desk, made_by: str
+) -> None:
+    """It was made of the rows that the result before had, and said to rest on the newer file."""
+    board = desk.board("Chain")
+    if made_by == "sql":
+        sql = "SELECT region, revenue * 2 AS twice FROM r1"
+        name = desk.ann.tools.run("query_tables", {"sql": sql}, chat_id=desk.chat_id).data.table[
+            "result_id"
+        ]
+        sql = f"SELECT max(twice) AS most FROM {name}"
+        name = desk.ann.tools.run("query_tables", {"sql": sql}, chat_id=desk.chat_id).data.table[
+            "result_id"
+        ]
+    else:
+        calls = [p for p in desk.answer.parts if p["type"] == "tool-run_python"]
+        name = calls[-1]["output"]["data"]["tables"][0]["result_id"]  # type: ignore[typeddict-item]
+    made, _, _ = desk.ann.boards.pin(desk.chat_id, name, None, board)
+    assert content_of(made)["rows"][0][-1] in (99.0, 800.0)
+    desk.ann.files.add("sales.csv", BytesIO(NEWER))
+    assert desk.shown(board)[0].stale
+    other = desk.ann.boards.recompute(made.id)
+    assert other.outcome is not None
+    assert other.outcome["outcome"] == "different", other.outcome
+    assert content_of(other)["rows"][-1][-1] == 2000.0
+    assert pins.line(content_of(other)).startswith("5 of 5 rows of sales")
+    assert not desk.shown(board)[0].stale
+    same = desk.ann.boards.recompute(made.id)
+    assert same.outcome is not None
+    assert (same.outcome["outcome"], same.result) == ("same", other.result), same.outcome
+    desk.ann.files.add("sales.csv", BytesIO(SALES + b"West,2025-03,3000\n"))
+    third = desk.ann.boards.recompute(made.id)
+    assert content_of(third)["rows"][-1][-1] == 6000.0
+    assert not desk.shown(board)[0].stale
+
+
+def test_a_chart_of_a_column_whose_name_has_two_lines_is_pinned_with_it(desk: Desk) -> None:
+    sql = 'SELECT region, revenue AS "Revenue\n(EUR) [2025]" FROM sales'
+    table = desk.ann.tools.run("query_tables", {"sql": sql}, chat_id=desk.chat_id).data.table
+    spec = {
+        "mark": "bar",
+        "encoding": {"x": {"field": "region"}, "y": {"field": "Revenue\n(EUR) [2025]"}},
+    }
+    made, _, _ = desk.ann.boards.pin(desk.chat_id, table["result_id"], spec)
+    assert content_of(made)["columns"] == ["region", "Revenue\n(EUR) [2025]"]
 
 
 def test_rows_that_are_gone_are_said_and_computed_again(desk: Desk) -> None:

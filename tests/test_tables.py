@@ -10,6 +10,7 @@ import random
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -300,6 +301,19 @@ def test_only_200_rows_come_back_and_all_are_kept(tables: Tables, sales: ChatFil
         SCOPE, CHAT, result.result_id, RowsWanted(10, 3, "n", descending=True)
     )
     assert (page.rows, page.total) == ([[299_989], [299_988], [299_987]], 300_000)
+
+
+def test_among_many_tables_one_is_found_by_its_files_name_handle_or_sheet(
+    tables: Tables, attach: Attach
+) -> None:
+    """Of more than 16 tables a query is given those that it may name alone."""
+    files = [
+        replace(attach(f"Sales {number}.csv", f"n\n{number}\n"), handle=f"f{number}")
+        for number in range(1, 21)
+    ]
+    for named in ('"Sales 7.csv"', "'sales 7.CSV'", "f7", "sales_7", "Sales 7"):
+        found = tables.queries.query(SCOPE, "chat-a", files, f"SELECT n FROM {named}")
+        assert (found.rows, [t.name for t in found.tables]) == ([[7]], ["sales_7"])
 
 
 def test_results_have_ids_of_their_own_across_threads_and_restarts(

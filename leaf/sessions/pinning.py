@@ -3,8 +3,7 @@ when it is pinned and when it is computed again, and kept with the pin."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -129,8 +128,8 @@ def _content(
 
 def _drawn(content: PinContent, spec: dict[str, Any], page: ResultPage) -> PinContent:
     """With the chart, and whole in the columns that it names."""
-    text = json.dumps(spec, ensure_ascii=False)
-    used = [i for i, column in enumerate(page.columns) if _names(text, column)]
+    text = _bare("\n".join(_texts(spec)))
+    used = [i for i, column in enumerate(page.columns) if _bare(column) in text]
     return {
         **content,
         "columns": [page.columns[i] for i in used],
@@ -140,12 +139,18 @@ def _drawn(content: PinContent, spec: dict[str, Any], page: ResultPage) -> PinCo
     }
 
 
-def _names(spec: str, column: str) -> bool:
-    """Whether a spec may speak of a column, however it escapes what is in its name."""
-    plain = "".join(character for character in spec if character != "\\")
-    return "".join(character for character in column if character not in '\\"') in plain.replace(
-        '"', ""
-    )
+def _texts(value: object) -> Iterator[str]:
+    """Every text of a spec."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(inner)
+
+
+def _bare(text: str) -> str:
+    """Without what a spec escapes in the name of a column, and by which it does."""
+    return "".join(character for character in text if character not in '\\"')
 
 
 def _message_of(house: House, scope: Scope, one: StoredResult) -> str:

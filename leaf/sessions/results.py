@@ -53,28 +53,48 @@ class Results(Part):
         What comes out otherwise, or of other files, is kept as a new result. Raises as
         `recompute`."""
         there = self._house.library.chat_files(self._scope, chat_id, deleted=True)
-        ids = [c.file.id for c in there]
-        return self._recompute(chat_id, result_id, newer_files.newer(self._db, self._scope, ids))
+        newer = newer_files.newer(self._db, self._scope, [c.file.id for c in there])
+        return self._recompute(chat_id, result_id, newer)
 
     def _recompute(
         self, chat_id: str, result_id: str, newer: Mapping[str, File] | None
     ) -> Recomputed:
         """`newer` are read in place of the files of these ids, and what comes out is kept; None for
-        neither."""
+        neither. Results that it was made from are made of the newer files before."""
         keep = newer is not None
         chats.get(self._db, self._scope, chat_id)
         kept = self._house.tables.results
         one = kept.get(self._scope, chat_id, result_id)
         # What was computed again before names the result of the step itself, whose code runs.
         first = kept.find(self._scope, chat_id, str(one.about.get("again") or "")) or one
-        only = OneTable(first.name, one.name, keep, newer or {})
+        instead = {} if newer is None else self._instead(chat_id, first, one, newer)
+        only = OneTable(first.name, one.name, keep, newer or {}, instead)
         if one.how == "code" and first.edited:
             return self._run_edited(first.edited, only)
         if one.how == "code" and (call_id := self._cell_of(first)):
             return self._run_cell(first.row.message_id, call_id, only)
         files = self._house.library.chat_files(self._scope, chat_id, deleted=True)
         files, again = in_place(files, newer or {}), self._house.tables.again
-        return again.recompute(self._scope, chat_id, files, result_id, keep=keep)
+        return again.recompute(self._scope, chat_id, files, result_id, keep=keep, instead=instead)
+
+    def _instead(
+        self, chat_id: str, first: StoredResult, one: StoredResult, newer: Mapping[str, File]
+    ) -> dict[str, str]:
+        """For each result that the code of `first` names the one that stands for it: where its
+        files are others now, that which comes of making it again. Raises as `recompute`."""
+        named, stood = (list(of.about.get("results") or ()) for of in (first, one))
+        there = self._house.library.chat_files(self._scope, chat_id, deleted=True)
+        files = {c.file.id: c.file for c in in_place(there, newer)}
+        found: dict[str, str] = {}
+        for name, known in zip(named, stood if len(stood) == len(named) else named, strict=True):
+            tables = self._house.tables.results.get(self._scope, chat_id, known).tables
+            found[name] = known
+            if any(t["file_id"] not in files for t in tables):
+                again = self._recompute(chat_id, known, newer)
+                if again.outcome != "same" and not again.kept_as:
+                    raise NotFoundError(again.text)
+                found[name] = again.kept_as or known
+        return found
 
     def _cell_of(self, one: StoredResult) -> str:
         """The call of the cell that made a result; empty where no answer has it."""

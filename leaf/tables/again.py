@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -83,8 +83,10 @@ class Recomputer:
         stop: threading.Event | None = None,
         *,
         keep: bool = False,
+        instead: Mapping[str, str] | None = None,
     ) -> Recomputed:
-        """Run a kept result's query again over the files as they are now, and compare.
+        """Run a kept result's query again over the files as they are now, and compare. `instead` says
+        which results stand for those that it names.
 
         The new rows are not kept, unless those of the result are gone: then they are put back where
         they are the same to the byte, and become a new result otherwise. With `keep` they become
@@ -109,7 +111,8 @@ class Recomputer:
         ]
         began = time.monotonic()
         with new_folder(self._kept.folder(scope, chat_id)) as folder:
-            ran = self._queries.run(scope, chat_id, live, str(one.about["sql"]), folder, stop)
+            sql = str(one.about["sql"])
+            ran = self._queries.run(scope, chat_id, live, sql, folder, stop, instead=instead)
             seconds = round(time.monotonic() - began, 3)
             origins = {"tables": ran.origins, "results": [r.name for r in ran.results]}
             new = Remade(folder / "result.parquet", ran.answer, seconds, origins, keep)
@@ -125,16 +128,20 @@ class Recomputer:
         stop: threading.Event | None = None,
         *,
         tables: Sequence[Table] | None = None,
+        instead: Mapping[str, str] | None = None,
     ) -> Recomputed:
         """Compare a kept result with a table that Python code made anew; where its rows are gone,
-        as in `recompute`. With `tables`, those that the code could read, it is kept as there.
+        as in `recompute`. With `tables`, those that the code could read, it is kept as there;
+        `instead` are the results that stood for those that it names.
 
         Raises NotFoundError, UnreadableFileError, SandboxError.
         """
         one = self._kept.get(scope, chat_id, result_id)
         with new_folder(self._kept.folder(scope, chat_id)) as folder:
             answer = self._queries.adopt(parquet, folder, stop)
-            origins = {"tables": _as_now(one, tables)} if tables is not None else {}
+            origins: dict[str, Any] = {"tables": _as_now(one, tables)} if tables is not None else {}
+            if instead:
+                origins["results"] = list(instead.values())
             keep = tables is not None
             new = Remade(folder / "result.parquet", answer, seconds, origins, keep)
             changed = _changed(one, new)

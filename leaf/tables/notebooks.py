@@ -4,7 +4,7 @@ of it."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -184,10 +184,11 @@ class Notebooks:
         stop: threading.Event | None = None,
         *,
         files: Sequence[str] | None = None,
+        instead: Mapping[str, str] | None = None,
     ) -> Ran:
         """Run cell `number` of the branch of `message_id` once more, after those before it, in a
         namespace of its own; with `files`, which it opens, one that a person edited and that is
-        not among the branch's.
+        not among the branch's. `instead` says which results stand for those that code names.
 
         Nothing is kept. Raises NotFoundError where the cell is not the one that is kept, and what
         `Sessions.run` raises.
@@ -200,7 +201,7 @@ class Notebooks:
         if cell is None:
             raise NotFoundError("This cell is not kept any more, so it cannot be run again.")
         owner = f"{scope.workspace_id}/{uuid4()}"
-        supply = self._supply(scope, chat_id, chat_files, open_file, {}, stop)
+        supply = self._supply(scope, chat_id, chat_files, open_file, {}, stop, instead=instead)
         packages = self.packages.ready(scope.workspace_id, chat_id, stop)
         slugs = _slugs(chat_files)
         results = [name for name in self._tables.results.names(scope, chat_id) if name not in slugs]
@@ -229,6 +230,7 @@ class Notebooks:
         given: _Names,
         stop: threading.Event,
         turn: str = "",
+        instead: Mapping[str, str] | None = None,
     ) -> Supply:
         """What code may read of the chat; `given` is told which table or kept result each name
         stands for."""
@@ -239,10 +241,10 @@ class Notebooks:
                 return {chat_file.file.name: Given(path)}
             if kind == "result":
                 read = self._tables.queries.results_named(
-                    scope, chat_id, name, chat_files, stop, turn=turn
+                    scope, chat_id, name, chat_files, stop, turn=turn, instead=instead
                 )
-                given.update({one.name: one for one in read})
-                return {one.name: Given(one.parquet) for one in read}
+                given.update(read)
+                return {called: Given(one.parquet) for called, one in read.items()}
             found = [
                 (view, table)
                 for table in self._tables_named(scope, chat_files, name, stop)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from leaf.store.model import ChatFile, Scope
 from leaf.tables import results
 from leaf.tables.convert import OnProgress, new_folder
 from leaf.tables.keeping import KeptResults
+from leaf.tables.mending import key
 from leaf.tables.paging import QUERY_LIMITS
 from leaf.tables.table import Table, TableSet, beside
 from leaf.tables.written import QueryAnswer, RowsWritten, check_written
@@ -242,17 +243,22 @@ class Queries:
         stop: threading.Event | None = None,
         *,
         turn: str = "",
-    ) -> list[ResultRead]:
-        """The chat's kept results that a statement or code names, with what they rest on. `files`
-        are all live ones of the chat.
+        instead: Mapping[str, str] | None = None,
+    ) -> dict[str, ResultRead]:
+        """The chat's kept results that a statement or code names, by these names, with what they
+        rest on. `files` are all live ones of the chat; `instead` says of names which result stands
+        for them now.
 
         Rows that are gone are made anew by the recorded query where every file is as it was, and
         taken for those that were recorded if they are the same to the byte; that is said. Raises
         ResultGoneError for all others.
         """
         taken = {c.slug for c in files}
-        found = self._kept.named(scope, chat_id, text, taken, turn)
-        return [self.read_result(scope, chat_id, one, files, stop) for one in found]
+        found = {one.name: one for one in self._kept.named(scope, chat_id, text, taken, turn)}
+        for name, other in (instead or {}).items():
+            if name in found:
+                found[name] = self._kept.get(scope, chat_id, other)
+        return {n: self.read_result(scope, chat_id, one, files, stop) for n, one in found.items()}
 
     def read_result(
         self,
@@ -315,20 +321,22 @@ class Queries:
         stop: threading.Event | None,
         on_progress: OnProgress | None = None,
         turn: str = "",
+        instead: Mapping[str, str] | None = None,
     ) -> Answered:
         """Run a statement over the tables of `files` and the chat's kept results; its result is in
         `folder`."""
         found = self._tables_of(scope, files, stop, on_progress)
         tables = found.tables
-        read = self.results_named(scope, chat_id, sql, files, stop, turn=turn)
+        read = self.results_named(scope, chat_id, sql, files, stop, turn=turn, instead=instead)
         if not tables and found.failures:
             raise FileError(" ".join(found.failures.values()))
-        linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql)
-        paths = {t.name: t.parquet for t in linked} | {r.name: r.parquet for r in read}
+        known = known_as(files, tables)
+        linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql, known)
+        paths = {t.name: t.parquet for t in linked} | {n: r.parquet for n, r in read.items()}
         arguments = {
             "sql": sql,
             "tables": {name: f"in:{number}.parquet" for number, name in enumerate(paths)},
-            "rows": {t.name: t.mark for t in linked} | {r.name: {"result": True} for r in read},
+            "rows": {t.name: t.mark for t in linked} | {n: {"result": True} for n in read},
             "names": [
                 *(
                     name
@@ -337,7 +345,7 @@ class Queries:
                 ),
                 *self._kept.names(scope, chat_id, turn)[-RESULTS_NAMED:],
             ],
-            "files": known_as(files, tables),
+            "files": known,
             "out": "out:",
             "seconds": QUERY_LIMITS.seconds,
             "memory_mb": QUERY_LIMITS.memory_mb,
@@ -355,7 +363,7 @@ class Queries:
         )
         check_written(answer, folder)
         used = tuple(t for t in tables if t.name in answer.tables)
-        through = tuple(r for r in read if r.name in answer.tables)
+        through = tuple(r for n, r in read.items() if n in answer.tables)
         return Answered.of(answer, used, through, tables)
 
 
@@ -472,9 +480,13 @@ def asks_which(sql: str) -> bool:
     )
 
 
-def _mentioned(tables: Sequence[Table], sql: str) -> list[Table]:
-    """Tables whose name occurs in the query, or all if it asks DuckDB which there are."""
-    text = sql.lower()
+def _mentioned(
+    tables: Sequence[Table], sql: str, known: Mapping[str, Sequence[str]]
+) -> list[Table]:
+    """Tables whose name occurs in the query, or another name that it may use for them; all if it
+    asks DuckDB which there are."""
     if asks_which(sql):
         return list(tables)
-    return [t for t in tables if t.name.lower() in text]
+    text = key(sql)
+    meant = {one for name, named in known.items() if key(name) in text for one in named}
+    return [t for t in tables if t.name in meant or t.name.lower() in text]

@@ -32,6 +32,8 @@ class OneTable:
     """Whether what is not the same becomes a result of its own."""
     newer: Mapping[str, File] = field(default_factory=dict)
     """Files that are read in place of those of these ids."""
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """Results that stand for those that its code names."""
 
 
 def again(
@@ -75,6 +77,7 @@ def again(
             Path(folder),
             stop,
             files=list(part["input"].get("files") or ()) if edited else None,
+            instead=only.instead if only else None,
         )
         data = part["output"]["data"]
         now = tables.of(scope, live, stop).tables if only and only.keep else None
@@ -144,6 +147,7 @@ def _compared(
             seconds,
             stop,
             tables=now,
+            instead=only.instead if only else None,
         )
         for frame, (path, _) in zip(frames, ran.frames, strict=True)
         if only is None or only.result_id == frame["result_id"]
