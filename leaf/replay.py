@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.errors import LeafError, NotFoundError, UnreadableFileError
-from leaf.exports.bundle import said_by_cell
+from leaf.exports.bundle import WRITTEN_BYTES, said_by_cell
 from leaf.exports.compare import different_results, different_words, same_trace
 from leaf.exports.manifest import KeptAnswer, KeptCall, KeptFile, Manifest, parse
 from leaf.files.library import open_path
@@ -39,7 +39,7 @@ REPLAY = "replay"
 """In place of the answers to which the calls belong: what their cells share."""
 COMPARED = ("query", "cell", "chart")
 """Kinds of calls whose results are compared."""
-BUNDLE_BYTES = 64 * 1024 * 1024
+BUNDLE_BYTES = 64 * 1024 * 1024 + WRITTEN_BYTES
 LOOKED_AT = 20_000
 """Files of a data folder that are looked at."""
 SHOWN_SQL = 60

@@ -17,11 +17,12 @@ from typing import Any
 
 import pytest
 
-from leaf.errors import LeafError
+from leaf.errors import LeafError, NotFoundError
 from leaf.exports import compare, standalone
 from leaf.exports.bundle import BundledChat, bundle
 from leaf.exports.compare import different_results, different_words, same_trace, same_value
 from leaf.exports.manifest import VERSION, KeptResult, parse, plain_json
+from leaf.exports.notebook import notebook
 from leaf.exports.reading import read
 from leaf.provenance.receipts.answer import kept_receipts
 from leaf.replay import check_code, replay
@@ -555,6 +556,65 @@ def test_cells_of_python_are_exported_with_what_they_gave() -> None:
     assert as_zip(cells_chat()) == as_zip(cells_chat())
 
 
+def writing_chat(*written: tuple[str, int]) -> BundledChat:
+    """A chat whose Python wrote files of these names and sizes."""
+    told = cells_chat()
+    data = told.messages[1].parts[1]["output"]["data"]  # type: ignore[typeddict-item]
+    data["written"] = [{"name": n, "sha256": "0" * 64, "size": size} for n, size in written]
+    return told
+
+
+def test_each_file_that_python_wrote_has_a_name_of_its_own_in_the_bundle(tmp_path: Path) -> None:
+    """Two of one name, and the bundle was refused."""
+    content = tmp_path / "any"
+    content.write_text("7")
+    told, target = writing_chat(("a?b.csv", 1), ("a:b.csv", 1), ("A_B.csv", 1)), io.BytesIO()
+    bundle(told, target, lambda sha256, name: content)
+    found = entries(target.getvalue())
+    names = [name for name in found if name.startswith("files/")]
+    assert names == ["files/a_b.csv", "files/a_b (2).csv", "files/A_B (3).csv"]
+    path = tmp_path / "chat.zip"
+    path.write_bytes(target.getvalue())
+    assert read(str(path))["code"]
+
+
+def test_files_that_have_no_room_in_a_bundle_are_named_and_keep_no_other_out(
+    tmp_path: Path,
+) -> None:
+    content = tmp_path / "any"
+    content.write_text("7")
+
+    def written(_sha256: str, name: str) -> Path:
+        if name == "lost.csv":
+            raise NotFoundError("It is gone.")
+        return content
+
+    told = writing_chat(("small.csv", 1), ("huge.bin", 150_000_000), ("lost.csv", 2), ("b.csv", 1))
+    target = io.BytesIO()
+    bundle(told, target, written)
+    found = entries(target.getvalue())
+    assert [n for n in found if n.startswith("files/")] == ["files/small.csv", "files/b.csv"]
+    assert (
+        "- huge.bin (150,000,000 bytes): a bundle takes 100 MB of such files" in found["README.md"]
+    )
+    assert "- lost.csv: its bytes are gone" in found["README.md"]
+
+
+def test_a_bundle_with_all_the_files_that_it_may_hold_is_computed_again(
+    exported: Exported, tmp_path: Path
+) -> None:
+    found, _ = cut(entries(exported.zip), QUERIES[0])
+    path = tmp_path / "chat.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in found.items():
+            archive.writestr(name, text)
+        for number in range(4):
+            archive.writestr(f"files/{number}.bin", bytes(25 * 1024**2))
+    report = replay(path, exported.data)
+    assert report.agrees
+    assert report.total.startswith("1 of 1 queries")
+
+
 # Comparing
 
 
@@ -596,7 +656,7 @@ def test_head_of_a_result_in_no_order_is_looked_for_in_all_of_it() -> None:
     )
 
 
-@pytest.mark.parametrize("same", [compare.same, standalone.same])
+@pytest.mark.parametrize("same", [compare.same, standalone.same_cell])
 def test_numbers_that_name_something_are_the_same_to_the_last_digit(same: Any) -> None:
     assert not same(12345678901, 12345678905)
     assert not same(12345678901.0, 12345678905.0)
@@ -606,6 +666,61 @@ def test_numbers_that_name_something_are_the_same_to_the_last_digit(same: Any) -
     assert same(0.1 + 0.2, 0.3)
     assert same(1234567.891, 1234567.8910000001)
     assert same("01067", "01067")
+
+
+def test_a_notebook_compares_cells_of_every_sort_as_the_chat_has_them() -> None:
+    """As DuckDB gives them to pandas, and as a manifest has them."""
+    import duckdb
+
+    sql = """
+        SELECT [1, 2] AS list, {'a': 1.5, 'b': NULL} AS record, 'nan' AS word, repeat('x', 600) AS long,
+            [repeat('y', 600)] AS long_list, 'abc'::BLOB AS bytes, 1.50::DECIMAL(9, 2) AS amount,
+            TIMESTAMPTZ '2024-05-01 10:00:00+00' AS moment, DATE '2024-05-01' AS day, [0.1 + 0.2] AS sum
+    """
+    con = duckdb.connect()
+    con.execute("SET TimeZone = 'Asia/Tokyo'")
+    frame = con.sql(sql).df()
+    kept = [
+        *([1, 2], {"a": 1.5, "b": None}, "nan", "x" * 499 + "…", f"['{'y' * 497}…", "<3 bytes>"),
+        *(1.5, "2024-05-01T10:00:00+00:00", "2024-05-01", [0.3]),
+    ]
+    told = {"columns": list(frame.columns), "rows": [kept], "total": 1}
+    assert standalone.result_differences(told, frame) == ""
+    other = {**told, "rows": [[[1, 3], *kept[1:]]]}
+    assert "row 1, list: [1, 3] was, [1, 2] is" in standalone.result_differences(other, frame)
+
+
+def test_a_figure_whose_row_or_column_is_gone_is_said_to_be_different(
+    exported: Exported, tmp_path: Path
+) -> None:
+    _, manifest = cut(entries(exported.zip), QUERIES[0])
+    manifest["answers"][0]["receipts"] = [
+        {**manifest["answers"][0]["receipts"][0], "row": 99},
+        {**manifest["answers"][0]["receipts"][0], "column": "no more", "figure": "7"},
+    ]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "any.csv").write_text(SALES)
+    (tmp_path / "data" / "b.csv").write_text(STAFF)
+    ran = run_notebook(json.loads(notebook(parse(manifest))), tmp_path)
+    assert ran.stderr == ""
+    assert "7: DIFFERENT, nothing in no more" in ran.stdout
+    assert "agrees" in ran.stdout
+
+
+def test_names_that_the_chats_python_takes_are_not_those_of_the_notebook(tmp_path: Path) -> None:
+    told = cells_chat()
+    code = "from datetime import datetime\nnumber = same = plain = cut = short = 4\nprint(number)"
+    told.messages[1].parts[1]["input"]["code"] = code  # type: ignore[typeddict-item]
+    told.messages[1].parts[3]["input"]["code"] = (  # type: ignore[typeddict-item]
+        "import pandas as pd\ntop = pd.DataFrame({'region': ['North'], 'mean': [2.5]})\ntop"
+    )
+    sources = json.loads(entries(as_zip(told))["chat.ipynb"])
+    sources["cells"] = [c for c in sources["cells"] if not c["source"].startswith("sales = ")]
+    (tmp_path / "data").mkdir()
+    ran = run_notebook(sources, tmp_path)
+    assert ran.stderr == ""
+    assert "Agrees: 1 rows" in ran.stdout
+    assert "2.5: agrees, 2.5 in mean" in ran.stdout
 
 
 def test_words_of_cells_are_compared_but_for_last_digits() -> None:

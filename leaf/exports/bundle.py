@@ -37,6 +37,7 @@ from leaf.provenance.receipts.documents import Traced
 from leaf.shapes.part_values import data_of, is_tool, output_of, succeeded, texts_of, tool_name
 from leaf.shapes.parts import UNREADABLE, Part, ReceiptKept, ToolPart
 from leaf.shapes.results import ChartShown, FileWritten, Output, TableShown
+from leaf.store.files import free_among
 from leaf.store.model import ChatFile, Message
 from leaf.tables.table import Table
 from leaf.tools.registry import declared
@@ -77,11 +78,11 @@ WrittenFile = Callable[[str, str], Path]
 
 def bundle(told: BundledChat, target: BinaryIO, written: WrittenFile = _none) -> None:
     """Write the folder as ZIP: README.md, chat.md, chat.ipynb, queries, cells, manifest.json, and
-    the files that Python wrote. No data file is in it.
+    the files that Python wrote, as many as there is room for. No data file is in it.
     """
-    manifest = manifest_of(told)
+    manifest, files = manifest_of(told), _written(told.messages, written)
     entries = {
-        "README.md": readme(manifest),
+        "README.md": readme(manifest, files.left),
         "chat.md": chat_markdown(told.title, told.messages, told.traced),
         "chat.ipynb": notebook(manifest),
         "manifest.json": to_json(manifest),
@@ -92,7 +93,7 @@ def bundle(told: BundledChat, target: BinaryIO, written: WrittenFile = _none) ->
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in entries.items():
             archive.writestr(zipfile.ZipInfo(name, _SAME_TIME), text.encode(), zipfile.ZIP_DEFLATED)
-        for name, path in _written(told.messages, written):
+        for name, path in files.kept.items():
             with (
                 path.open("rb") as file,
                 archive.open(zipfile.ZipInfo(name, _SAME_TIME), "w") as entry,
@@ -100,17 +101,44 @@ def bundle(told: BundledChat, target: BinaryIO, written: WrittenFile = _none) ->
                 shutil.copyfileobj(file, entry)
 
 
-def _written(messages: Sequence[Message], written: WrittenFile) -> Iterator[tuple[str, Path]]:
-    """The newest file of each name that Python wrote, up to a size; those that are gone are left
-    out."""
+@dataclass
+class _Files:
+    """Those that Python wrote, the newest of each name."""
+
+    kept: dict[str, Path] = field(default_factory=dict)
+    """Name in the bundle -> where it is."""
+    left: list[str] = field(default_factory=list)
+    """Those that are not in it, each with why."""
+
+
+def _written(messages: Sequence[Message], written: WrittenFile) -> _Files:
+    """Each under a name of its own, also where a reader of the ZIP takes capitals for small letters."""
     newest = {file["name"]: file for message in messages for file in written_files(message.parts)}
+    found, taken = _Files(), set[str]()
     room = WRITTEN_BYTES
     for name, file in newest.items():
-        room -= int(file["size"])
-        with suppress(LeafError):
-            path = written(str(file["sha256"]), name)
-            if room >= 0 and path.exists():
-                yield f"files/{_entry_name(name)}", path
+        size = int(file["size"])
+        path = _path(written, file)
+        if path is None:
+            found.left.append(f"{name}: its bytes are gone")
+        elif size > room:
+            most = f"{WRITTEN_BYTES // 1024**2} MB"
+            found.left.append(f"{name} ({size:,} bytes): a bundle takes {most} of such files")
+        else:
+            room -= size
+            entry = free_among(taken, f"files/{_entry_name(name)}")
+            taken.add(entry.lower())
+            found.kept[entry] = path
+    return found
+
+
+def _path(written: WrittenFile, file: FileWritten) -> Path | None:
+    """None where it is gone."""
+    with suppress(LeafError):
+        path = written(str(file["sha256"]), file["name"])
+        if path.exists():
+            return path
+    return None
 
 
 def written_files(parts: Sequence[Part]) -> list[FileWritten]:

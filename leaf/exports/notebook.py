@@ -55,7 +55,7 @@ def check(answer, call, frame, number=0):
     RAN[answer, call, kept["result_id"]] = frame
     if _Tables is DuckTables:
         _tables.keep(kept["result_id"], frame)
-    different = differences(kept, frame)
+    different = result_differences(kept, frame)
     print("DIFFERENT: " + different if different else f"Agrees: {{kept['total']:,}} rows")
     return frame
 """
@@ -73,9 +73,10 @@ else:
                 if receipt.get("against"):
                     print(f"  {receipt['against']}")
             else:
-                cells = [frame[receipt["column"]].iloc[receipt["row"]], *frame[receipt["column"]]]
-                now = next((cell for cell in cells if same(receipt["value"], cell)), cells[0])
-                agrees = same(receipt["value"], now)
+                cells = list(frame[receipt["column"]]) if receipt["column"] in frame else []
+                there = [*cells[receipt["row"] :], *cells, "nothing"]
+                now = next((cell for cell in there if same_cell(receipt["value"], cell)), there[0])
+                agrees = same_cell(receipt["value"], now)
                 print(f"{receipt['figure']}: {'agrees' if agrees else 'DIFFERENT'}, {now} in {receipt['column']}")
 """
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from leaf.agent.export import markdown_table
 from leaf.exports.manifest import Manifest
 from leaf.shapes.harmless import harmless_markdown
@@ -41,8 +43,8 @@ unconfined, as notebooks do: read it before you run a notebook that somebody els
 {more}"""
 
 
-def readme(manifest: Manifest) -> str:
-    """For whoever opens the folder."""
+def readme(manifest: Manifest, left: Sequence[str] = ()) -> str:
+    """For whoever opens the folder; `left` are files that Python wrote and that are not in it."""
     rows: list[list[object]] = [
         [
             file.name,
@@ -59,6 +61,9 @@ def readme(manifest: Manifest) -> str:
         more = (
             f"\n## Python packages\n\nInstalled for this chat besides Leaf's own:\n\n{packages}\n"
         )
+    if left:
+        names = "\n".join(f"- {name}" for name in left)
+        more += f"\n## Not in `files/`\n\nWhat Python wrote as well:\n\n{names}\n"
     more += f"\nMade by Leaf {manifest.leaf} on {manifest.exported}.\n"
     return harmless_markdown(
         WORDS.format(title=manifest.title or "Untitled chat", files=files, more=more)

@@ -1,9 +1,11 @@
 # The first cell of a notebook from a bundle: its source is copied there, so nothing here may need
 # Leaf. It finds the data files by their SHA-256, runs the queries, and compares what comes out with
-# what the chat had.
+# what the chat had. The chat's own Python shares these names, so they are none that it may take.
 import hashlib
 import math
 import re
+from datetime import datetime as _Moment
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +26,50 @@ def files_by_hash(files: list[dict[str, Any]], folder: Path) -> dict[str, Path]:
     return {file["sha256"]: found[file["sha256"]] for file in files if file["sha256"] in found}
 
 
-def plain(value: Any) -> Any:
-    """A cell as the manifest writes it: times as text, numbers as numbers, nothing as None."""
-    if isinstance(value, float) and math.isnan(value):
-        return None
+CELL_SHOWN = 500
+"""Characters of a cell that the chat shows; of longer ones the manifest has the beginning."""
+
+
+def plain_cell(value: Any) -> Any:
+    """A cell as the manifest writes it: times as text, numbers as numbers, nothing as None, bytes as
+    their count, lists and records as they are, long text cut."""
     if value is None or value is pd.NaT or value is pd.NA:
         return None
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
+    if isinstance(value, str):
+        return cut_cell(value)
+    if isinstance(value, (bytes, bytearray)):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, Decimal):
+        return float(value)
     if hasattr(value, "isoformat"):
         return value.isoformat()
+    if getattr(value, "ndim", 0) or isinstance(value, (list, tuple)):
+        return short_cell([plain_cell(one) for one in value])
+    if isinstance(value, dict):
+        return short_cell({str(key): plain_cell(one) for key, one in value.items()})
     return value.item() if hasattr(value, "item") else value
 
 
-def number(value: Any) -> int | float | None:
+def short_cell(value: Any) -> Any:
+    return value if len(str(value)) <= CELL_SHOWN else cut_cell(str(value))
+
+
+def cut_cell(text: str) -> str:
+    return text if len(text) <= CELL_SHOWN else text[: CELL_SHOWN - 1] + "…"
+
+
+def cell_moment(value: Any) -> _Moment | None:
+    """A time that says its distance from UTC, which may be another one on another machine."""
+    try:
+        found = _Moment.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return found if found.tzinfo else None
+
+
+def cell_number(value: Any) -> int | float | None:
     """A cell as a number; nothing for digits that begin with a zero, which are a name: 01067."""
     if not isinstance(value, str):
         return value if isinstance(value, int | float) else None
@@ -47,32 +81,41 @@ def number(value: Any) -> int | float | None:
         return None
 
 
-def same(kept: Any, again: Any) -> bool:
+def same_cell(kept: Any, again: Any) -> bool:
     """Whether two cells are the same: fractions to 9 digits, whole numbers to the last one, times
     with or without the hour 0."""
-    again = plain(again)
+    again = plain_cell(again)
     if isinstance(kept, bool) or isinstance(again, bool) or kept is None or again is None:
         return kept is again or kept == again
-    a, b = number(kept), number(again)
+    if kept == again:
+        return True
+    if isinstance(kept, list) and isinstance(again, list):
+        return len(kept) == len(again) and all(map(same_cell, kept, again))
+    if isinstance(kept, dict) and isinstance(again, dict):
+        return list(kept) == list(again) and all(same_cell(kept[key], again[key]) for key in kept)
+    a, b = cell_number(kept), cell_number(again)
     if a is None or b is None:
+        was, now = cell_moment(kept), cell_moment(again)
+        if was is not None and now is not None:
+            return was == now
         return re.sub(r"T00:00:00$", "", str(kept)) == re.sub(r"T00:00:00$", "", str(again))
     whole = all(isinstance(n, int) or (abs(n) < 1e15 and n == int(n)) for n in (a, b))
     return a == b or (not whole and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12))
 
 
-def in_any_order(kept: list[list[Any]], again: list[list[Any]]) -> bool:
+def rows_in_any_order(kept: list[list[Any]], again: list[list[Any]]) -> bool:
     """Whether each row has one like it: a query that sorts nothing may give its rows in any
     order."""
     left = list(again)
     for row in kept:
-        like = next((i for i, other in enumerate(left) if all(map(same, row, other))), None)
+        like = next((i for i, other in enumerate(left) if all(map(same_cell, row, other))), None)
         if like is None:
             return False
         del left[like]
     return True
 
 
-def differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
+def result_differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
     """What is different between a result of the chat and a frame, in words; nothing where they
     agree."""
     if len(frame) != result["total"]:
@@ -80,13 +123,13 @@ def differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
     if [str(column) for column in frame.columns] != result["columns"]:
         return "the columns are others"
     rows = frame.head(len(result["rows"])).astype(object).values.tolist()
-    if result["total"] == len(result["rows"]) and in_any_order(result["rows"], rows):
+    if result["total"] == len(result["rows"]) and rows_in_any_order(result["rows"], rows):
         return ""
     cells = [
-        (number, column, was, plain(now))
+        (number, column, was, plain_cell(now))
         for number, (kept, again) in enumerate(zip(result["rows"], rows, strict=True), 1)
         for column, was, now in zip(result["columns"], kept, again, strict=True)
-        if not same(was, now)
+        if not same_cell(was, now)
     ]
     first = "; ".join(
         f"row {number}, {column}: {was} was, {now} is" for number, column, was, now in cells[:3]
