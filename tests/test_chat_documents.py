@@ -12,7 +12,7 @@ import docx
 import pypdf
 import pytest
 
-from leaf.agent.export import PICTURES, ChatDocument, chat_document
+from leaf.agent.export import PICTURES, ChatDocument, chat_document, markdown_table
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.sessions.session import Session
 from leaf.shapes.parts import Part
@@ -159,3 +159,8 @@ def test_a_text_that_is_too_long_says_which_form_takes_it(asked: Asked, tmp_path
 
     with pytest.raises(InvalidInputError, match="1,000,000"):
         pdf.write("x" * (pdf.MOST_TEXT + 1), "T", tmp_path / "t.pdf")
+
+
+def test_a_cell_of_several_lines_stays_in_its_row() -> None:
+    table = markdown_table(["a\r\nb", "c"], [["x\r\ny\rz|", None]])
+    assert table.splitlines() == ["| a b | c |", "| --- | --- |", "| x y z\\| |  |"]

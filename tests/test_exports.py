@@ -219,6 +219,15 @@ def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> No
     assert book["Query"]["B1"].value == "=1+1"
 
 
+def test_a_query_that_excel_has_no_room_for_says_so(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": [1]}), tmp_path / "t.parquet")
+    query = f"SELECT 1 AS n -- {'x' * 40_000}"
+    export.xlsx(str(tmp_path / "t.parquet"), {"query": query}, str(tmp_path))
+    told = openpyxl.load_workbook(tmp_path / "export.xlsx")["Query"].iter_rows(values_only=True)
+    notes = [row[1] for row in told if row[0] == "Note"]
+    assert notes == ["The query has 40,017 characters; the first 32,767 are here."]
+
+
 def test_result_with_more_rows_than_excel_takes_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"n": pa.array(range(export.MOST_ROWS + 1))}), tmp_path / "t.parquet")
     with pytest.raises(

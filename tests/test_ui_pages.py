@@ -344,6 +344,20 @@ def test_a_board_says_how_to_pin_and_then_shows_pins_with_what_they_rest_on(leaf
     assert "This board was deleted" in words_of(page)
 
 
+def test_a_link_of_a_board_is_within_reach_also_when_no_pin_is_left(tmp_path: Path) -> None:
+    """It shows what was pinned then, to anyone, until it is revoked."""
+    app = build(settings.load({"LEAF_HOME": str(tmp_path / "home"), "LEAF_PUBLIC_LINKS": "on"}))
+    setattr(sys, state.REGISTRY, state.Registry(leaf=app))
+    try:
+        session = app.session(app.local_scope())
+        board = session.boards.create("Weekly")
+        assert "share-link" not in [button.key for button in open_page("board").button]
+        session.links.share_board(board.id)
+        assert "share-link" in [button.key for button in open_page("board").button]
+    finally:
+        state.close()
+
+
 def test_a_project_has_its_chats_files_and_instructions_and_one_that_is_gone_says_so(
     leaf: Leaf,
 ) -> None:

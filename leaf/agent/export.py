@@ -249,7 +249,8 @@ def markdown_table(
         return (
             "| "
             + " | ".join(
-                "" if c is None else str(c).replace("|", "\\|").replace("\n", " ") for c in cells
+                "" if c is None else " ".join(str(c).splitlines()).replace("|", "\\|")
+                for c in cells
             )
             + " |"
         )

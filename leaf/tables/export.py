@@ -81,12 +81,16 @@ def _write_about(book: Any, about: Json, written: _SheetWriter, bold: Any) -> No
     write = _SheetWriter(sheet)
     query = str(about.get("query") or "")
     for label, value in (
-        ("Query, edited by a person" if about.get("edited") else "Query", query[:CELL]),
+        ("Query, edited by a person" if about.get("edited") else "Query", query),
         ("Rows", about.get("rows")),
         ("Computed", about.get("created")),
         ("Seconds", about.get("seconds")),
     ):
         write.row([label, value])
+    if write.cut:
+        write.row(
+            ["Note", f"The query has {len(query):,} characters; the first {CELL:,} are here."]
+        )
     if written.cut:
         write.row(
             [

@@ -85,7 +85,8 @@ def draw_head(board: Board, found: Sequence[Board]) -> None:
             _draw_recompute(board)
         if board.pins:
             _draw_exports(board)
-        if board.own and board.pins:
+        # Links show the pins of their time, and can be revoked also when none is left.
+        if board.own and (board.pins or session().links.of_board(board.id)):
             links.draw_board_button(board)
     _draw_who(board)
 
