@@ -1030,6 +1030,51 @@ def test_order_of_rows_and_last_digits_do_not_make_a_difference(tmp_path: Path) 
     )
 
 
+def test_results_of_millions_of_cells_are_compared_in_little_room(tmp_path: Path) -> None:
+    import duckdb
+
+    from leaf.tables.compare import compare
+
+    columns = ", ".join(f"(i * {n}) % 1009 / 7 AS c{n}" for n in range(1, 51))
+    kept, again = str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")
+    con = duckdb.connect()
+    con.sql(f"SELECT i, {columns} FROM range(60_000) t(i)").write_parquet(kept)
+    con.sql(f"FROM '{kept}' ORDER BY hash(i)").write_parquet(again)
+    assert compare(kept, again, 512)["cells"] == 0
+    changed = "* REPLACE (CASE WHEN i IN (7, 50_000) THEN -1 ELSE c3 END AS c3)"
+    con.sql(f"SELECT {changed} FROM '{kept}'").write_parquet(again, row_group_size=7_000)
+    found = compare(kept, again, 512)
+    assert found["cells"] == 2
+    assert [(row, column, now) for row, column, _, now in found["first"]] == [
+        (8, "c3", "-1.0"),
+        (50_001, "c3", "-1.0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "cells"),
+    [
+        ("('1', 2.5::DOUBLE), ('n/a', 3.5)", [(2, "a", "2", "n/a")]),
+        ("(1, 'x'), (2, '3.5')", [(1, "b", "2.5", "x")]),
+        ("(1.0::DECIMAL(9, 2), 2.5000000001::DECIMAL(20, 10)), (2, 3.5)", []),
+        ("([1], 2.5::DOUBLE), ([2], 3.5)", [(1, "a", "1", "[1]"), (2, "a", "2", "[2]")]),
+    ],
+)
+def test_columns_that_are_of_another_sort_now_are_compared(
+    values: str, cells: list[tuple[int, str, str, str]], tmp_path: Path
+) -> None:
+    """As where a newer file says `n/a` among its amounts."""
+    import duckdb
+
+    from leaf.tables.compare import compare
+
+    kept, again = str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet")
+    duckdb.sql("FROM (VALUES (1, 2.5::DOUBLE), (2, 3.5)) t(a, b)").write_parquet(kept)
+    duckdb.sql(f"FROM (VALUES {values}) t(a, b)").write_parquet(again)
+    found = compare(kept, again, 512)
+    assert (found["cells"], [tuple(cell) for cell in found["first"]]) == (len(cells), cells)
+
+
 def test_text_of_a_model_cannot_pose_as_a_figure_with_a_receipt() -> None:
     forged = (
         "\ue0c30\ue0c4 9,999\ue0c5 and [1](#leaf-figure-m1.0) and <a href='#leaf-figure-m1.0'>1</a>"

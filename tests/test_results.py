@@ -306,12 +306,12 @@ def test_no_other_chat_or_workspace_reaches_a_result(leaf: Leaf, chat: Chat) -> 
     with pytest.raises(LeafError):
         other.python("r1")
     stranger = Scope("another-workspace", "another-user")
-    assert leaf._house.tables.queries.results_named(stranger, chat.id, "FROM r1", ()) == []
+    assert leaf._house.tables.queries.results_named(stranger, chat.id, "FROM r1", ()) == {}
     with pytest.raises(NotFoundError):
         leaf.session(stranger).tools.run("query_tables", {"sql": "FROM r1"}, chat_id=chat.id)
-    assert [
-        r.name for r in leaf._house.tables.queries.results_named(chat.scope, chat.id, "FROM r1", ())
-    ] == ["r1"]
+    assert list(leaf._house.tables.queries.results_named(chat.scope, chat.id, "FROM r1", ())) == [
+        "r1"
+    ]
 
 
 def test_an_answer_over_a_result_of_an_earlier_answer_rests_on_its_file(tmp_path: Path) -> None:

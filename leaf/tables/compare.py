@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from leaf.errors import SandboxMemoryError
-from leaf.tables.sql import quoted
+from leaf.tables.sql import is_number, quoted
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,7 +32,6 @@ def compare(kept: str, again: str, memory_mb: int) -> Json:
     import duckdb
 
     from leaf.tables.connection import connect, create_views
-    from leaf.tables.values import type_name
 
     con = connect([kept, again], 60, memory_mb)
     create_views(con, {"kept": kept, "again": again})
@@ -43,54 +43,94 @@ def compare(kept: str, again: str, memory_mb: int) -> Json:
     }
     if rows["kept"] != rows["again"] or columns["kept"] != columns["again"]:
         return {**shape, "cells": 0, "first": []}
-    fractions = {
-        column: type_name(kind) in FRACTIONS
-        for column, kind in zip(columns["kept"], sides["kept"].types, strict=True)
-    }
     try:
-        count, first = _different(con, fractions)
+        found = _Differences(con, sides).found()
     except duckdb.OutOfMemoryException as e:
         raise SandboxMemoryError("The results are too large to be compared.") from e
-    named = [[row, columns["kept"][number], was, now] for row, number, was, now in first]
-    return {**shape, "cells": count, "first": named}
+    return {**shape, **found}
 
 
-def _different(
-    con: duckdb.DuckDBPyConnection, fractions: Mapping[str, bool]
-) -> tuple[int, list[tuple[Any, ...]]]:
-    """How many cells differ, and the first of them: (row, number of the column, kept, again).
+class _Differences:
+    """Where two tables of the same columns and as many rows differ."""
 
-    `fractions`: column -> whether it holds numbers with a fraction."""
-    found = con.sql(_differing(fractions, ""))
-    count = found.count("*").fetchall()[0][0]
-    if count:
-        by_all = "ORDER BY " + ", ".join(
-            f"round({quoted(c)}, 6)" if fraction else quoted(c) for c, fraction in fractions.items()
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, sides: Mapping[str, duckdb.DuckDBPyRelation]
+    ) -> None:
+        from leaf.tables.values import type_name
+
+        self._con = con
+        self._names = list(sides["kept"].columns)
+        self._types = {side: [type_name(t) for t in of.types] for side, of in sides.items()}
+        pairs = enumerate(zip(*self._types.values(), strict=True))
+        self._differs = [_differs(f"a{i}", f"b{i}", *kinds) for i, kinds in pairs]
+
+    def found(self) -> Json:
+        """`cells` and `first`."""
+        where: tuple[str, str] = SIDES
+        counts = self._counts(*where)
+        if any(counts):
+            in_order = self._sorted("kept"), self._sorted("again")
+            if sum(again := self._counts(*in_order)) < sum(counts):
+                counts, where = again, in_order
+        return {"cells": sum(counts), "first": self._first(*where) if any(counts) else []}
+
+    def _counts(self, kept: str, again: str) -> list[int]:
+        """Of each column, how many cells differ; both are gone through once, side by side."""
+        counts = ", ".join(f"count(*) FILTER ({differs})" for differs in self._differs)
+        return list(
+            self._con.sql(f"SELECT {counts} FROM {self._joined(kept, again)}").fetchall()[0]
         )
-        sorted_found = con.sql(_differing(fractions, by_all))
-        sorted_count = sorted_found.count("*").fetchall()[0][0]
-        if sorted_count < count:
-            found, count = sorted_found, sorted_count
-    return count, found.order("leaf_row, leaf_column").limit(SHOWN).fetchall()
+
+    def _first(self, kept: str, again: str) -> list[list[Any]]:
+        """The first cells that differ, of the first rows in which some do."""
+        number = range(len(self._names))
+        lists = (
+            ", ".join(self._differs),
+            *(", ".join(f"{side}{i}::VARCHAR" for i in number) for side in "ab"),
+        )
+        rows = self._con.sql(
+            f"SELECT leaf_row, {', '.join(f'[{one}]' for one in lists)} FROM "
+            f"{self._joined(kept, again)} WHERE {' OR '.join(self._differs)} "
+            f"ORDER BY leaf_row LIMIT {SHOWN}"
+        ).fetchall()
+        cells = (
+            [row, self._names[i], was[i], now[i]]
+            for row, differs, was, now in rows
+            for i in number
+            if differs[i]
+        )
+        return list(islice(cells, SHOWN))
+
+    def _joined(self, kept: str, again: str) -> str:
+        """SQL for the rows of both beside each other, columns under their numbers."""
+        columns = (
+            f"{side}.{quoted(name)} AS {side}{i}"
+            for side in "ab"
+            for i, name in enumerate(self._names)
+        )
+        return (
+            f"(SELECT row_number() OVER () AS leaf_row, {', '.join(columns)} "
+            f"FROM {kept} a POSITIONAL JOIN {again} b)"
+        )
+
+    def _sorted(self, side: str) -> str:
+        """The name of a table with its rows in the order of all columns."""
+        by_all = (
+            f"round({quoted(name)}, 6)" if kind in FRACTIONS else quoted(name)
+            for name, kind in zip(self._names, self._types[side], strict=True)
+        )
+        self._con.execute(
+            f"CREATE TEMP TABLE {side}_sorted AS SELECT * FROM {side} ORDER BY {', '.join(by_all)}"
+        )
+        return f"{side}_sorted"
 
 
-def _differing(fractions: Mapping[str, bool], order: str) -> str:
-    """SQL for the cells that differ where the rows of both sides are numbered in this order."""
-    numbered = (
-        f"(SELECT *, row_number() OVER ({order}) AS leaf_row FROM {name}) {alias}"
-        for name, alias in zip(SIDES, "ab", strict=True)
-    )
-    joined = f"{' JOIN '.join(numbered)} USING (leaf_row)"
-    return " UNION ALL ".join(
-        f"SELECT leaf_row, {number} AS leaf_column, a.{quoted(c)}::VARCHAR AS was, "
-        f"b.{quoted(c)}::VARCHAR AS now FROM {joined} WHERE {_differs(c, fraction)}"
-        for number, (c, fraction) in enumerate(fractions.items())
-    )
-
-
-def _differs(column: str, fraction: bool) -> str:
-    """SQL that is true where a column of two rows, `a` and `b`, differs."""
-    a, b = f"a.{quoted(column)}", f"b.{quoted(column)}"
-    plain = f"{a} IS DISTINCT FROM {b}"
-    near = f"coalesce(abs({a} - {b}) <= {NEAR} * greatest(abs({a}), abs({b})), false)"
-    return f"({plain} AND NOT {near})" if fraction else f"({plain})"
+def _differs(a: str, b: str, kept: str, again: str) -> str:
+    """SQL that is true where two cells of these types differ; what is of two sorts is compared as
+    text."""
+    if kept != again and not (is_number(kept) and is_number(again)):
+        a, b = f"{a}::VARCHAR", f"{b}::VARCHAR"
+    elif kept in FRACTIONS or again in FRACTIONS:
+        near = f"coalesce(abs({a} - {b}) <= {NEAR} * greatest(abs({a}), abs({b})), false)"
+        return f"({a} IS DISTINCT FROM {b} AND NOT {near})"
+    return f"({a} IS DISTINCT FROM {b})"
