@@ -552,7 +552,7 @@ def test_cells_of_python_are_exported_with_what_they_gave() -> None:
     sources = [c["source"] for c in json.loads(found["chat.ipynb"])["cells"]]
     assert "sales = query('SELECT * FROM \"sales\"')" in sources
     assert "x = len(sales)\nprint(x)" in sources
-    assert "r3 = check('a1', 'c2', top, 0)" in sources
+    assert "r3 = check_result('a1', 'c2', top, 0)" in sources
     assert as_zip(cells_chat()) == as_zip(cells_chat())
 
 
@@ -709,7 +709,7 @@ def test_a_figure_whose_row_or_column_is_gone_is_said_to_be_different(
 
 def test_names_that_the_chats_python_takes_are_not_those_of_the_notebook(tmp_path: Path) -> None:
     told = cells_chat()
-    code = "from datetime import datetime\nnumber = same = plain = cut = short = 4\nprint(number)"
+    code = "from datetime import datetime\nnumber = same = plain = cut = check = 4\nprint(number)"
     told.messages[1].parts[1]["input"]["code"] = code  # type: ignore[typeddict-item]
     told.messages[1].parts[3]["input"]["code"] = (  # type: ignore[typeddict-item]
         "import pandas as pd\ntop = pd.DataFrame({'region': ['North'], 'mean': [2.5]})\ntop"
@@ -721,6 +721,42 @@ def test_names_that_the_chats_python_takes_are_not_those_of_the_notebook(tmp_pat
     assert ran.stderr == ""
     assert "Agrees: 1 rows" in ran.stdout
     assert "2.5: agrees, 2.5 in mean" in ran.stdout
+
+
+SHOWN = [
+    "by = sales.groupby('region').revenue.sum()\nby",  # a Series, whose index is a column
+    "# the most of each\nsales.pivot_table(index='region', values=['revenue', 'orders'],\n"
+    "    aggfunc=['max'])",  # which no variable holds, with names of two levels
+    "r2.max_revenue.max() - r1.revenue.min()",
+    "sales.head(3)",
+]
+
+
+@pytest.mark.skipif(
+    confinement().kind != "landlock", reason="Python is offered only where it can be confined"
+)
+def test_a_notebook_has_the_tables_of_python_as_the_chat_kept_them(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "sales.csv").write_text(SALES)
+    turns = [Turn.call(("run_python", {"code": code})) for code in SHOWN]
+    turns += [Turn.call(("query_tables", {"sql": "SELECT sum(max_orders) AS most FROM r2"}))]
+    turns += [Turn.say("Done.")]
+    with (
+        MessagesServer(turns) as server,
+        opened(
+            tmp_path / "home", api_key="k", model_url=server.url, model="claude-sonnet-5-5"
+        ) as leaf,
+    ):
+        session = leaf.session(leaf.local_scope())
+        file, chat = add(session, "sales.csv", SALES.encode()), session.chats.create()
+        asked = session.messages.send(chat.id, "Show it", [file.id])
+        assert finished(session, asked.id, 170).status == "completed"
+        found = json.loads(session.chats.export(chat.id, "notebook", tmp_path).read_bytes())
+    ran = run_notebook(found, tmp_path)
+    assert ran.stderr == ""
+    assert ran.stdout.count("Agrees: ") == 4, ran.stdout
+    assert "DIFFERENT" not in ran.stdout
 
 
 def test_words_of_cells_are_compared_but_for_last_digits() -> None:

@@ -312,7 +312,7 @@ def test_among_many_tables_one_is_found_by_its_files_name_handle_or_sheet(
         for number in range(1, 21)
     ]
     for named in ('"Sales 7.csv"', "'sales 7.CSV'", "f7", "sales_7", "Sales 7"):
-        found = tables.queries.query(SCOPE, "chat-a", files, f"SELECT n FROM {named}")
+        found = tables.queries.query(SCOPE, CHAT, files, f"SELECT n FROM {named}")
         assert (found.rows, [t.name for t in found.tables]) == ([[7]], ["sales_7"])
 
 

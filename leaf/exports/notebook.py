@@ -50,8 +50,11 @@ def open_file(name):
     raise FileNotFoundError(name)
 
 
-def check(answer, call, frame, number=0):
-    kept = CALLS[answer, call]["results"][number]
+def check_result(answer, call, frame, number=0):
+    kept, frame = CALLS[answer, call]["results"][number], frame_of(frame)
+    if frame is None:
+        print(f"Not looked at: {{kept['result_id']}} is no table here")
+        return None
     RAN[answer, call, kept["result_id"]] = frame
     if _Tables is DuckTables:
         _tables.keep(kept["result_id"], frame)
@@ -132,27 +135,53 @@ def _of_answer(answer: KeptAnswer) -> Iterator[Json]:
 
 def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:
     if call.code:
-        yield _code(call.code.strip())
-        named = [
-            (i, r.name)
+        code, shown = _with_last(call)
+        yield _code(code)
+        checks = (
+            f"{r.result_id or '_'} = check_result({answer!r}, {call.id!r}, {shown[i]}, {i})"
             for i, r in enumerate(call.results)
-            if r.name.isidentifier() and not keyword.iskeyword(r.name)
-        ]
-        if named:
-            checks = (
-                f"{call.results[number].result_id or '_'} = check({answer!r}, {call.id!r}, "
-                f"{name}, {number})"
-                for number, name in named
-            )
-            yield _code("\n".join(checks))
+            if i in shown
+        )
+        if found := "\n".join(checks):
+            yield _code(found)
     elif call.sql and call.results:
         result = call.results[0].result_id
-        checked = f"check({answer!r}, {call.id!r}, query({_quoted(call.sql.strip())}, {result!r}))"
+        asked = f"query({_quoted(call.sql.strip())}, {result!r})"
+        checked = f"check_result({answer!r}, {call.id!r}, {asked})"
         yield _code(f"{result} = {checked}\n{result}" if result else checked)
     else:
         yield _text(
             f"*{call.tool}*: `{json.dumps(call.input, ensure_ascii=False)[:300].replace('`', ' ')}`"
         )
+
+
+def _with_last(call: KeptCall) -> tuple[str, dict[int, str]]:
+    """The code of a cell, and by which name each of its tables is found afterwards. A last line that
+    no variable holds gets the name of its result, by which later cells and queries read it."""
+    code, last = call.code.strip(), len(call.results) - 1
+    shown = {
+        i: r.name
+        for i, r in enumerate(call.results)
+        if r.name.isidentifier() and not keyword.iskeyword(r.name)
+    }
+    name = call.results[last].result_id if call.results and not call.results[last].name else ""
+    at = _last_expression(code) if name else None
+    if at is None:
+        return code, shown
+    before, after = code.encode()[:at].decode(), code.encode()[at:].decode()
+    return f"{before}{name} = {after}\n{name}", {**shown, last: name}
+
+
+def _last_expression(code: str) -> int | None:
+    """At which byte the last line of a cell begins that is an expression and stands by itself."""
+    try:
+        body = ast.parse(code).body
+    except SyntaxError:
+        return None
+    if not body or not isinstance(last := body[-1], ast.Expr) or code.endswith(";"):
+        return None
+    lines = code.encode().splitlines(keepends=True)
+    return sum(map(len, lines[: last.lineno - 1])) + last.col_offset
 
 
 def _quoted(sql: str) -> str:

@@ -26,6 +26,35 @@ def files_by_hash(files: list[dict[str, Any]], folder: Path) -> dict[str, Path]:
     return {file["sha256"]: found[file["sha256"]] for file in files if file["sha256"] in found}
 
 
+def frame_of(value: Any) -> pd.DataFrame | None:
+    """A result of Python as the chat keeps it: a Series as a table, an index that says something as
+    columns, each name once. None for what is neither."""
+    if isinstance(value, pd.Series):
+        value = value.to_frame(value.name if value.name is not None else "value")
+    if not isinstance(value, pd.DataFrame):
+        return None
+    index = value.index
+    if not (isinstance(index, pd.RangeIndex) and index.name is None):
+        unnamed = ["index"] if index.nlevels == 1 else [f"level_{i}" for i in range(index.nlevels)]
+        names = [
+            n if name is None else str(name) for name, n in zip(index.names, unnamed, strict=True)
+        ]
+        taken = {column_name(column) for column in value.columns}
+        names = [f"{name}_index" if name in taken else name for name in names]
+        value = value.reset_index(names=names, allow_duplicates=True)
+    found: list[str] = []
+    for name in map(column_name, value.columns):
+        again = sum(one.lower() == name.lower() for one in found)
+        found.append(f"{name}_{again + 1}" if again else name)
+    return value.set_axis(found, axis=1)
+
+
+def column_name(column: Any) -> str:
+    """In one word, of a name with several levels too."""
+    parts = column if isinstance(column, tuple) else (column,)
+    return "_".join(str(part) for part in parts if str(part)) or "column"
+
+
 CELL_SHOWN = 500
 """Characters of a cell that the chat shows; of longer ones the manifest has the beginning."""
 
@@ -120,7 +149,7 @@ def result_differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
     agree."""
     if len(frame) != result["total"]:
         return f"{len(frame):,} rows in place of {result['total']:,}"
-    if [str(column) for column in frame.columns] != result["columns"]:
+    if list(frame.columns) != result["columns"]:
         return "the columns are others"
     rows = frame.head(len(result["rows"])).astype(object).values.tolist()
     if result["total"] == len(result["rows"]) and rows_in_any_order(result["rows"], rows):
