@@ -274,6 +274,19 @@ class Workbench:
             )
             return pd.read_parquet(kept)
 
+    def keep(self, name: str, frame: pd.DataFrame) -> None:
+        """A table that Python made, for notebooks: under the name of its result in the chat, by which
+        later queries may read it."""
+        from leaf.sandbox import frames
+
+        if not name or self._session.results.gone(self._chat.id, name) is None:
+            return
+        self._session.results.number_next(self._chat.id, int(name[1:]))
+        with tempfile.TemporaryDirectory(prefix="leaf-query-") as folder:
+            path = Path(folder) / "table.parquet"
+            frames.write(frame, path)
+            self._session.results.keep_table(self._chat.id, path)
+
 
 def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], set[str]]:
     """sha256 -> where it is in a folder, whatever its name; and the names of files there that have

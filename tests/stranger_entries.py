@@ -222,6 +222,7 @@ METHODS: Mapping[str, Entry] = {
     "results.recompute_cell": gone(uses={"call_id": "cell_id"}),
     "results.export": gone(mixed="", uses={"form": Literally("csv")}),
     "results.draw": gone(owner="fails", uses={"form": Literally("png")}),
+    "results.keep_table": gone(owner="fails"),
     "results.number_next": gone(owner="change", uses={"number": Literally(50)}),
     "edits.run": gone(uses={"code": Literally("SELECT 1 AS one")}),
     "edits.get": gone(),

@@ -35,6 +35,8 @@ from tests.messages_server import MessagesServer, Turn
 
 Json = dict[str, Any]
 
+ROOT = Path(__file__).resolve().parents[1]
+
 REGIONS = ("North", "South", "East", "West")
 SALES = "region,month,revenue,orders\n" + "".join(
     f"{region},2025-{month:02},{1000 * (i + 1) + 37.25 * month},{10 * (i + 1) + month}\n"
@@ -753,10 +755,11 @@ def test_a_notebook_has_the_tables_of_python_as_the_chat_kept_them(tmp_path: Pat
         asked = session.messages.send(chat.id, "Show it", [file.id])
         assert finished(session, asked.id, 170).status == "completed"
         found = json.loads(session.chats.export(chat.id, "notebook", tmp_path).read_bytes())
-    ran = run_notebook(found, tmp_path)
-    assert ran.stderr == ""
-    assert ran.stdout.count("Agrees: ") == 4, ran.stdout
-    assert "DIFFERENT" not in ran.stdout
+    for paths in ((), (ROOT,)):  # without Leaf, and with it
+        ran = run_notebook(found, tmp_path, *paths)
+        assert ran.stderr == ""
+        assert ran.stdout.count("Agrees: ") == 4, ran.stdout
+        assert "DIFFERENT" not in ran.stdout
 
 
 def test_words_of_cells_are_compared_but_for_last_digits() -> None:

@@ -56,8 +56,7 @@ def check_result(answer, call, frame, number=0):
         print(f"Not looked at: {{kept['result_id']}} is no table here")
         return None
     RAN[answer, call, kept["result_id"]] = frame
-    if _Tables is DuckTables:
-        _tables.keep(kept["result_id"], frame)
+    _tables.keep(kept["result_id"], frame)
     different = result_differences(kept, frame)
     print("DIFFERENT: " + different if different else f"Agrees: {{kept['total']:,}} rows")
     return frame

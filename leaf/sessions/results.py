@@ -175,6 +175,13 @@ class Results(Part):
         audit.note(self._db, self._scope, "chart exported", chat_id)
         return drawn
 
+    def keep_table(self, chat_id: str, path: Path) -> str:
+        """Keep a table that was made elsewhere, a Parquet file, as the chat's next result, of which
+        this gives the name. Raises NotFoundError, UnreadableFileError, SandboxError."""
+        chats.get(self._db, self._scope, chat_id)
+        queries = self._house.tables.queries
+        return queries.keep_frame(self._scope, chat_id, path, "", "").result_id
+
     def number_next(self, chat_id: str, number: int) -> None:
         """Let the chat's next result be `r<number>`, as it was where the chat comes from."""
         chats.get(self._db, self._scope, chat_id)
