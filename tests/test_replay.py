@@ -692,6 +692,21 @@ def test_a_notebook_compares_cells_of_every_sort_as_the_chat_has_them() -> None:
     assert "row 1, list: [1, 3] was, [1, 2] is" in standalone.result_differences(other, frame)
 
 
+def test_a_notebook_has_times_as_the_chat_has_them_wherever_it_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    sql = (
+        "SELECT TIMESTAMPTZ '2024-05-01 10:00:00+00' AS at, INTERVAL 152 DAY AS span, 7 AS \"a b\""
+    )
+    frame = standalone.DuckTables([], tmp_path).query(f"{sql};", "r1")
+    assert list(frame.columns) == ["at", "span", "a b"]
+    kept = {"columns": list(frame.columns), "total": 1}
+    kept["rows"] = [["2024-05-01T10:00:00+00:00", "152 days", 7]]
+    assert standalone.result_differences(kept, frame) == ""
+    assert str(frame["at"].iloc[0]) == "2024-05-01 10:00:00+00:00"
+
+
 def test_a_figure_whose_row_or_column_is_gone_is_said_to_be_different(
     exported: Exported, tmp_path: Path
 ) -> None:

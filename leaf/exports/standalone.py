@@ -166,6 +166,11 @@ def result_differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
     return f"{len(cells):,} of the first cells are different: {first}" if cells else ""
 
 
+def as_kept(number: int, kind: Any) -> str:
+    """SQL for a column; spans of time are text in results of the chat."""
+    return f"CAST(#{number} AS VARCHAR)" if str(kind) == "INTERVAL" else f"#{number}"
+
+
 class DuckTables:
     """The tables without Leaf: CSV and Parquet files by DuckDB's own reader."""
 
@@ -173,6 +178,7 @@ class DuckTables:
         import duckdb
 
         self.con = duckdb.connect()
+        self.con.execute("SET TimeZone = 'UTC'")  # as in the chat, wherever this runs
         self.kept: set[str] = set()
         there = files_by_hash(files, folder)
         for file in files:
@@ -194,9 +200,11 @@ class DuckTables:
 
     def query(self, sql: str, name: str = "") -> pd.DataFrame:
         """`name` is that of the result in the chat: later queries may read from it."""
-        frame = self.con.sql(sql.strip().rstrip(";")).df()
-        self.keep(name, frame)
-        return frame
+        found = self.con.sql(sql.strip().rstrip(";"))
+        frame = found.project(", ".join(map(as_kept, range(1, 1 + len(found.types)), found.types)))
+        made = frame.df().set_axis(found.columns, axis=1)
+        self.keep(name, made)
+        return made
 
     def keep(self, name: str, frame: pd.DataFrame) -> None:
         """A result under its name, unless a table of the chat has that name."""
