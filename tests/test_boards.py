@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 from typing import Any
 
 import pypdfium2 as pdfium
@@ -170,6 +170,23 @@ def test_the_first_pin_makes_a_board_and_holds_what_the_result_rests_on(desk: De
     (same, drawn) = desk.shown(board.id)
     assert (same.pin, list(same.stale), same.gone) == (made, [], "")
     assert not drawn.gone
+
+
+def test_two_tabs_that_pin_first_at_once_make_one_board(desk: Desk) -> None:
+    ready, db = Barrier(4), desk.leaf._house.store.db
+
+    def pin(number: int) -> None:
+        db.read("SELECT 1 AS one")  # with a connection at hand
+        ready.wait(10)
+        store.add(db, desk.ann.scope, "", draft(desk.chat_id, number))
+
+    threads = [Thread(target=pin, args=(number,)) for number in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (board,) = desk.ann.boards.list()
+    assert board.pins == 4
 
 
 def test_a_wide_result_is_pinned_by_its_first_columns_and_says_so(desk: Desk) -> None:

@@ -350,7 +350,12 @@ def _create(tx: Transaction, scope: Scope, name: str) -> Board:
 
 
 def _first(tx: Transaction, scope: Scope) -> Board:
-    """The caller's oldest board, held; made where there is none."""
+    """The caller's oldest board, held; made where there is none, by one of two that pin at once."""
+    tx.execute(
+        "UPDATE workspace_members SET role = role WHERE workspace_id = :workspace AND "
+        "user_id = :user",
+        params(scope),
+    )
     rows = tx.read(
         f"SELECT b.id FROM boards b WHERE {_MINE} ORDER BY b.created_at, b.id LIMIT 1",
         params(scope),
