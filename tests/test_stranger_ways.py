@@ -78,6 +78,7 @@ def running(planted: Planted, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with opened_world(planted, folder / "home", busy=False) as world:
         for job in world.owner.session.jobs.list():
             world.owner.session.jobs.forget(job.id)  # as her page does, once she has seen it
+        world.owner.session.drive.changes(world.owner.given["chat_id"])  # the same
         world.kept.remember()
         plain = harmless(folder)
     cookies = {who: cookie_of(name, **claims(name, mark)) for who, (name, mark) in WHO.items()}
