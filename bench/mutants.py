@@ -88,6 +88,7 @@ PARTS = {
             "test_shapes",
             "test_agent_claude",
             "test_agent_keyless",
+            "test_errors",
             "test_titles",
         ),
     ),
