@@ -250,3 +250,19 @@ def test_empty_columns_put_no_name_over_another_column_of_a_long_file(
     )
     row = duckdb.sql(f"FROM '{tmp_path / info.parquet}' WHERE number = 3500").fetchall()
     assert row == [("Client 0", *(("new",) if late else ()), 875.0, 3_500)]
+
+
+@pytest.mark.parametrize("held", [1 << 40, 1_000], ids=["held", "streamed"])
+def test_names_are_shifted_beside_a_column_that_is_empty_and_has_no_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    monkeypatch.setattr("leaf.readers.tabular.delimited.FAST_BYTES", 1_000)
+    monkeypatch.setattr("leaf.readers.tabular.delimited.GRID_BYTES", held)
+    path = tmp_path / "a.csv"
+    rows = "".join(f"r{n},Town {n % 7},,{n / 4}\n" for n in range(4_000))
+    path.write_text("city,,sold\n" + rows)
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    found = {name: kind for name, kind in info.columns if name in ("city", "sold")}
+    assert found == {"city": "VARCHAR", "sold": "DOUBLE"}
+    row = duckdb.sql(f"SELECT city, sold FROM '{tmp_path / info.parquet}' LIMIT 1").fetchall()
+    assert row == [("Town 0", 0.0)]

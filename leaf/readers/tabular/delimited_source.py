@@ -207,6 +207,7 @@ def shifted(
     header, widths = grid[block.top], {len(grid[i]) for i in block.body}
     if not header or widths != {len(header) + 1}:
         return None
-    names, _, _ = unique_names(["", *header])
+    cells = ["", *header]
+    names, _, _ = unique_names(cells[column] for column in block.columns)
     text = "The header has one name fewer than the rows have cells; the first column has no name."
     return names, (Note("header-shifted", text),)
