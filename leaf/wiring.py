@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from leaf.drive.drive import DriveService
     from leaf.files.library import Library
     from leaf.jobs.jobs import JobService
-    from leaf.keeping.elsewhere import Elsewhere
+    from leaf.keeping.leftovers import Leftovers
     from leaf.keeping.signing import Signing
     from leaf.keeping.tidying import Tidying
     from leaf.remote.contract import Commands
@@ -53,7 +53,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.budgets.budgets import Budgets
     from leaf.documents.documents import DocumentService
     from leaf.drive.drive import DriveService
-    from leaf.keeping.elsewhere import Elsewhere
+    from leaf.keeping.leftovers import Leftovers
     from leaf.keeping.remover import Remover
     from leaf.keeping.signing import Signing
     from leaf.keeping.tidying import Tidying
@@ -81,8 +81,8 @@ def build(settings: Settings) -> Leaf:
     jobs = _jobs(store, library, tables, drive, engine)
     tidying = Tidying(store, lambda: remover.finish())
     signing = Signing(store.db)
-    elsewhere = Elsewhere(store, tables, settings.home)
-    begins = [tidying.begin, signing.begin, elsewhere.begin]
+    leftovers = Leftovers(store, tables, settings.home)
+    begins = [tidying.begin, signing.begin, leftovers.begin]
     runs = _runs(settings, executor, store, engine, jobs, begins)
     remover = Remover(store, library, tables, runs, settings.home, python)
     house = House(
@@ -101,7 +101,7 @@ def build(settings: Settings) -> Leaf:
         python,
     )
 
-    close = partial(_close, house, pool, titles, tidying, signing, elsewhere)
+    close = partial(_close, house, pool, titles, tidying, signing, leftovers)
     return Leaf(house, close, prepare=connections.prepare)
 
 
@@ -133,7 +133,7 @@ def _close(
     titles: Titles | None,
     tidying: Tidying,
     signing: Signing,
-    elsewhere: Elsewhere,
+    leftovers: Leftovers,
 ) -> None:
     """What works is closed before what it works on."""
     house.jobs.close()  # before others hear that this process goes, and take what it has
@@ -143,7 +143,7 @@ def _close(
         titles.close()
     house.editor.close()
     tidying.close()
-    elsewhere.close()
+    leftovers.close()
     house.library.close()
     house.tables.close()
     if house.python is not None:

@@ -9,7 +9,7 @@ from dbos import DBOS
 from sqlalchemy.exc import SQLAlchemyError
 
 from leaf.errors import RunError
-from leaf.runs.batches import MOST_KEPT, Batch, Follower, batches, told
+from leaf.runs.batches import MOST_KEPT, Batch, BatchFollower, batches, told
 from leaf.runs.steps import Stream
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.store.listener import LONGEST_LINE
@@ -55,7 +55,7 @@ def test_each_chunk_is_shown_once_and_in_order_whatever_is_lost_on_the_way(seed:
         notices.insert(rng.randrange(len(notices)), rng.choice(notices))
     late = rng.randint(0, 12)  # how far the run database is behind what is told
     shown: list[Chunk] = []
-    follower = Follower(shown.append)
+    follower = BatchFollower(shown.append)
     while pieces or notices:
         if notices and (not pieces or rng.random() < late / 13):
             follower.hear(told(notices.pop(0))[1])
@@ -70,7 +70,7 @@ def test_each_chunk_is_shown_once_and_in_order_whatever_is_lost_on_the_way(seed:
 
 def test_what_follows_is_shown_as_it_is_told() -> None:
     shown: list[Chunk] = []
-    follower = Follower(shown.append)
+    follower = BatchFollower(shown.append)
     one, two, three = (Batch("w", n, n + 1, words(n, n + 1)) for n in range(3))
     assert not follower.hear(two), "one before it is missing"
     follower.read(one.kept())
@@ -84,7 +84,7 @@ def test_what_follows_is_shown_as_it_is_told() -> None:
 
 def test_no_more_is_kept_of_what_is_told_too_early_than_may_be() -> None:
     shown: list[Chunk] = []
-    follower = Follower(shown.append)
+    follower = BatchFollower(shown.append)
     follower.read(Batch("w", 0, 1, words(0, 1)).kept())
     for n in range(2, MOST_KEPT + 3):
         follower.hear(Batch("w", n, n + 1, words(n, n + 1)))
@@ -95,7 +95,7 @@ def test_no_more_is_kept_of_what_is_told_too_early_than_may_be() -> None:
 def test_what_is_told_too_early_is_not_said_to_be_shown() -> None:
     """By this the run database is read at once for what is missing."""
     shown: list[Chunk] = []
-    follower = Follower(shown.append)
+    follower = BatchFollower(shown.append)
     one, two, three = (Batch("w", n, n + 1, words(n, n + 1)) for n in range(3))
     follower.read(one.kept())
     assert not follower.hear(three), "two is missing"
@@ -108,7 +108,7 @@ def test_what_is_told_too_early_is_not_said_to_be_shown() -> None:
 
 def test_one_that_was_taken_for_gone_and_wakes_is_not_heard() -> None:
     shown: list[Chunk] = []
-    follower = Follower(shown.append)
+    follower = BatchFollower(shown.append)
     follower.read(Batch("old", 0, 1, words(0, 1)).kept())
     follower.read(Batch("new", 0, 1, words(1, 2)).kept())
     assert not follower.hear(Batch("old", 1, 2, words(7, 8)))
@@ -118,7 +118,7 @@ def test_one_that_was_taken_for_gone_and_wakes_is_not_heard() -> None:
 
 def test_what_an_earlier_version_wrote_has_no_numbers_and_is_shown() -> None:
     shown: list[Chunk] = []
-    follower = Follower(shown.append)
+    follower = BatchFollower(shown.append)
     follower.read([chunk("begin", step="model-1", attempt=1), *words(0, 2)])
     follower.read(words(2, 4))
     assert text(shown) == "0 1 2 3 "

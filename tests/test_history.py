@@ -43,7 +43,7 @@ from leaf.store import (
 from leaf.store.database import Database
 from leaf.store.migrate import Migration, migrate, migrations
 from leaf.store.model import Scope
-from leaf.store.usage_days import Source
+from leaf.store.usage_days import UsageSource
 from tests.removal_kit import purge_chat
 
 BERLIN = "Europe/Berlin"
@@ -184,7 +184,7 @@ def test_what_is_added_up_equals_the_steps_whatever_happens(
         for since in [None, *midnights]:
             by_day = [answered(store.db, who, since, zone) for who in life.people[:3]]
             with monkeypatch.context() as patch:
-                patch.setattr(usage, "source", lambda db, zone="", **at: Source(False, at))
+                patch.setattr(usage, "source", lambda db, zone="", **at: UsageSource(False, at))
                 by_step = [answered(store.db, who, since, zone) for who in life.people[:3]]
             assert by_day == by_step, since
             assert usage_days.source(store.db, zone=zone, since=since).by_day

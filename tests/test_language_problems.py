@@ -15,7 +15,7 @@ from docs import catalogs
 from leaf.errors import FAULT, NotFoundError, not_found
 from leaf.language.catalogs import LOCALES
 from leaf.language.places import place
-from leaf.language.problems import CATALOG, LONGEST, SENTENCES, Known, said, told
+from leaf.language.problems import CATALOG, LONGEST, SENTENCES, ProblemIndex, said, told
 from leaf.language.text import speaking
 from tests.problems_kit import ENGLISH, filled, loud, loud_in_german
 
@@ -33,8 +33,8 @@ SENTENCES_OF_LEAF = ("No column 'x' in sales.csv.", "x. Try again. y", "There is
 
 
 @pytest.fixture(scope="module")
-def known() -> Known:
-    return Known.of((one, loud(one)) for one in ENGLISH)
+def known() -> ProblemIndex:
+    return ProblemIndex.of((one, loud(one)) for one in ENGLISH)
 
 
 @pytest.fixture
@@ -69,7 +69,9 @@ def test_each_sentence_has_a_translation_with_the_same_values(code: str) -> None
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
-def test_each_sentence_is_known_again_whatever_stands_in_it(known: Known, value: str) -> None:
+def test_each_sentence_is_known_again_whatever_stands_in_it(
+    known: ProblemIndex, value: str
+) -> None:
     """Or it is said in English, which is rare."""
     english = []
     for template in ENGLISH:
@@ -82,7 +84,7 @@ def test_each_sentence_is_known_again_whatever_stands_in_it(known: Known, value:
 
 @pytest.mark.parametrize("value", SENTENCES_OF_LEAF)
 def test_a_value_that_is_a_sentence_of_leaf_gives_no_other_sentence(
-    known: Known, value: str
+    known: ProblemIndex, value: str
 ) -> None:
     """It may be said in the language as well; nothing is lost, and nothing stands elsewhere."""
     for template in ENGLISH:
@@ -91,21 +93,23 @@ def test_a_value_that_is_a_sentence_of_leaf_gives_no_other_sentence(
 
 
 def test_a_sentence_that_could_mean_two_things_is_said_in_english() -> None:
-    some = Known.of([("No {what} in {where}.", "{where} hat kein {what}.")])
+    some = ProblemIndex.of([("No {what} in {where}.", "{where} hat kein {what}.")])
     assert some.say("No a in b.") == "b hat kein a."
     assert some.say("No a in b in c.") == "No a in b in c."
-    two = Known.of([("A {x} b.", "eins {x}"), ("A {y} b.", "zwei {y}")])
+    two = ProblemIndex.of([("A {x} b.", "eins {x}"), ("A {y} b.", "zwei {y}")])
     assert two.say("A 1 b.") == "A 1 b."
 
 
 def test_of_two_sentences_that_fit_the_more_exact_one_is_meant() -> None:
-    some = Known.of([("No {what} here.", "Kein {what}."), ("No {n} rows here.", "Keine {n}.")])
+    some = ProblemIndex.of(
+        [("No {what} here.", "Kein {what}."), ("No {n} rows here.", "Keine {n}.")]
+    )
     assert some.say("No 12 rows here.") == "Keine 12."
     assert some.say("No twelve rows here.") == "Kein twelve rows."
 
 
 def test_what_is_too_long_or_of_too_many_sentences_is_not_taken_apart(
-    louder: None, known: Known
+    louder: None, known: ProblemIndex
 ) -> None:
     one = "There is none. "
     assert known.say(one * SENTENCES) == one.upper() * SENTENCES
@@ -118,7 +122,7 @@ def test_what_is_too_long_or_of_too_many_sentences_is_not_taken_apart(
 
 
 def test_sentences_in_sentences_are_known_two_deep_and_no_deeper() -> None:
-    some = Known.of([("It failed ({message})", "Es ging nicht ({message})")])
+    some = ProblemIndex.of([("It failed ({message})", "Es ging nicht ({message})")])
 
     def deep(often: int, words: str = "It failed") -> str:
         return f"{words} (" * often + "x" + ")" * often

@@ -21,7 +21,7 @@ from leaf.settings.storage import Storage
 from leaf.store import blob_names, converted
 from leaf.store.model import File
 from leaf.store.objects.base import BlobKey, key_of
-from leaf.store.objects.pace import BYTES_A_SECOND, DELAY, Pace
+from leaf.store.objects.pace import BYTES_A_SECOND, DELAY, BucketPace
 from leaf.tables import convert, lasting
 from tests.leaf_kit import add, opened
 from tests.storage_kit import kept_at
@@ -233,7 +233,7 @@ def test_only_what_takes_longer_to_make_than_to_fetch_is_put(
 
 
 def test_the_pace_of_a_store_is_what_was_seen_of_it() -> None:
-    pace = Pace()
+    pace = BucketPace()
     assert pace.seconds(20_000_000) == pytest.approx(DELAY + 20_000_000 / BYTES_A_SECOND)
     pace.note(500, 3.0)  # says nothing of the rate
     assert pace.rate == BYTES_A_SECOND

@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from leaf.errors import StoreError
-from leaf.runs.board import Board, QueueLimits
+from leaf.runs.board import QueueLimits, RunBoard
 from leaf.runs.engine import VERSION
 from leaf.runs.presence import LeaseTimes, Presence
 from leaf.runs.waiting import QueueEntry
@@ -352,7 +352,7 @@ def test_a_rename_elsewhere_is_known_and_read_within_a_second(place: Place) -> N
 
 
 def test_a_process_that_is_alone_counts_all_that_waits_for_room() -> None:
-    board = Board(Hub(), QueueLimits(per_user=2, total=1))
+    board = RunBoard(Hub(), QueueLimits(per_user=2, total=1))
     people = [Scope("w", f"u{n}") for n in range(3)]
     board.remember(QueueEntry("m", "c", people[0]))
     for number, person in enumerate([people[0], people[0], people[1], people[2]]):
@@ -364,7 +364,7 @@ def test_a_process_that_is_alone_counts_all_that_waits_for_room() -> None:
 
 
 def test_a_chat_that_was_left_alone_is_tried_at_once_when_others_tell_of_messages() -> None:
-    board = Board(Hub(), QueueLimits(per_user=2, total=1))
+    board = RunBoard(Hub(), QueueLimits(per_user=2, total=1))
     person = Scope("w", "u")
     board.wait(QueueEntry("m", "c", person))
     board.leave_alone("c", 60)

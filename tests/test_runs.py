@@ -21,7 +21,7 @@ from bench import faults
 from leaf.agent.events import chunk, reduce
 from leaf.errors import InvalidInputError, NotFoundError, RunError, StoreBusyError, StoreError
 from leaf.runs import board, engine
-from leaf.runs.board import ELSEWHERE, KEPT_SECONDS, Board, QueueLimits, status_chunk
+from leaf.runs.board import ELSEWHERE, KEPT_SECONDS, QueueLimits, RunBoard, status_chunk
 from leaf.runs.engine import Engine
 from leaf.runs.run import Run
 from leaf.runs.sqlite import prepare_file
@@ -428,7 +428,7 @@ def test_who_listens_to_a_run_hears_each_chunk_until_they_leave() -> None:
 
 
 def test_what_ended_a_while_ago_is_read_from_the_history(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = Board(Hub(), QueueLimits())
+    runs = RunBoard(Hub(), QueueLimits())
     one, two, three = entries("ann", 3)
     for entry in (one, two):
         runs.remember(entry)
@@ -443,7 +443,7 @@ def test_what_ended_a_while_ago_is_read_from_the_history(monkeypatch: pytest.Mon
 
 
 def test_what_another_process_took_is_let_go_and_who_watches_turns_there() -> None:
-    runs = Board(Hub(), QueueLimits())
+    runs = RunBoard(Hub(), QueueLimits())
     one, two = entries("ann", 2)
     runs.remember(one)
     run = runs.runs[one.message_id]

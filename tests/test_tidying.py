@@ -19,7 +19,7 @@ import pytest
 from leaf.app import Leaf
 from leaf.errors import BlobGoneError
 from leaf.keeping import notes
-from leaf.keeping.elsewhere import Elsewhere
+from leaf.keeping.leftovers import Leftovers
 from leaf.keeping.tidying import NAME, Tidying
 from leaf.sessions.session import Session
 from leaf.store import care, duties, rounds
@@ -166,17 +166,22 @@ def test_of_several_processes_one_tidies_in_an_hour(kept: dict[str, Any], tmp_pa
         assert duties.unscoped_take(db, NAME, hour) == "w1"
 
 
+def running() -> bool:
+    return any(t.name == "tidying" and t.is_alive() for t in threading.enumerate())
+
+
 @pytest.mark.usefixtures("all_is_old")
 def test_it_is_done_in_the_background_and_ends_with_the_house(house: House) -> None:
     orphan, finished = house.put(b"nobody's"), threading.Event()
     tidying = Tidying(house.leaf._house.store, finished.set, AT_ONCE)
     tidying.begin()
-    assert not finished.is_set()
+    wait_until(lambda: not running())
+    assert not finished.is_set()  # the first process there is begins the hour
     tidying.begin()
     wait_until(lambda: finished.is_set() and not house.has(orphan))
     tidying.close()
     tidying.begin()
-    assert not any(t.name == "tidying" and t.is_alive() for t in threading.enumerate())
+    assert not running()
 
 
 # What deletions have left
@@ -246,13 +251,13 @@ def test_what_one_leaf_deletes_is_gone_from_the_disk_of_another(
         assert mine.chats.purge(chat.id)
         unnamed = two._house.store.blobs.put(text.workspace_id, BytesIO(b"walrus to be"), 100)
         held = two._house.store.blobs.local(text.workspace_id, unnamed.sha256)
-        elsewhere = Elsewhere(two._house.store, two._house.tables, tmp_path / "two")
-        elsewhere.look()
+        leftovers = Leftovers(two._house.store, two._house.tables, tmp_path / "two")
+        leftovers.look()
         assert held.read_bytes() == b"walrus to be", "somebody is about to enter it"
         assert holding(tmp_path / "two", b"walrustown") == []
         assert yours.files.path(stays.id).read_bytes() == b"The walrus stays.\n"
-        elsewhere.begin()
-        elsewhere.close()
+        leftovers.begin()
+        leftovers.close()
 
 
 def test_a_workspace_that_is_deleted_leaves_no_bytes_not_even_later_ones(

@@ -15,7 +15,7 @@ import pytest
 
 from leaf.agent import titling
 from leaf.app import Leaf
-from leaf.runs.titles import AT_ONCE, Answered, Titles
+from leaf.runs.titles import AT_ONCE, SavedAnswer, Titles
 from leaf.sessions.session import Session
 from leaf.settings import Allowance
 from leaf.store import chats
@@ -310,7 +310,7 @@ def test_no_more_titles_are_made_at_once_than_may_be_and_all_end_with_the_app(
 
     monkeypatch.setattr(Titles, "_make", make)
     answered = cast(
-        Answered,
+        SavedAnswer,
         SimpleNamespace(endpoint=SimpleNamespace(can_write=True), history=["one"], first=True),
     )
     with opened(tmp_path) as leaf:

@@ -10,11 +10,11 @@ import pytest
 from leaf.agent.rules.tables import AskedColumn, AskedTable
 from leaf.errors import FileError
 from leaf.sessions.suggesting import COLUMNS, _telling
-from leaf.ui.beside import Beside
+from leaf.ui.beside import BackgroundCache
 
 
 def test_who_asks_does_not_wait_and_all_who_ask_get_what_was_made_once() -> None:
-    kept, may, made = Beside(), threading.Event(), []
+    kept, may, made = BackgroundCache(), threading.Event(), []
 
     def make() -> list[str]:
         may.wait(20)
@@ -31,7 +31,7 @@ def test_who_asks_does_not_wait_and_all_who_ask_get_what_was_made_once() -> None
 
 
 def test_what_failed_is_said_to_the_page_that_waited_and_made_again_for_the_next() -> None:
-    kept, tries = Beside(), []
+    kept, tries = BackgroundCache(), []
 
     def make() -> list[str]:
         tries.append(1)
@@ -47,14 +47,19 @@ def test_what_failed_is_said_to_the_page_that_waited_and_made_again_for_the_next
 
 
 def test_only_so_many_are_kept() -> None:
-    kept, made = Beside(kept=2), []
+    kept, made = BackgroundCache(kept=2), []
     for key in "abcba":
         kept.of((key,), lambda key=key: made.append(key) or [key]).result(20)  # type: ignore[misc]
     assert made == ["a", "b", "c", "a"]
 
 
 def test_few_are_made_at_one_time_and_all_get_their_turn() -> None:
-    kept, may, guard, at_once = Beside(at_once=2), threading.Event(), threading.Lock(), [0, 0]
+    kept, may, guard, at_once = (
+        BackgroundCache(at_once=2),
+        threading.Event(),
+        threading.Lock(),
+        [0, 0],
+    )
 
     def make() -> list[str]:
         with guard:
@@ -75,7 +80,7 @@ def test_few_are_made_at_one_time_and_all_get_their_turn() -> None:
 
 
 def test_what_is_made_for_one_person_keeps_nobody_else_waiting() -> None:
-    kept, may = Beside(at_once=4, each=2), threading.Event()
+    kept, may = BackgroundCache(at_once=4, each=2), threading.Event()
 
     def make() -> list[str]:
         may.wait(20)
@@ -88,7 +93,7 @@ def test_what_is_made_for_one_person_keeps_nobody_else_waiting() -> None:
 
 
 def test_what_does_not_last_is_made_again() -> None:
-    kept, made = Beside(), []
+    kept, made = BackgroundCache(), []
     for _ in range(2):
         kept.of(("a",), lambda: made.append(1) or made).result(20)  # type: ignore[func-returns-value]
         kept.forget(("a",))

@@ -23,7 +23,7 @@ from streamlit.testing.v1 import AppTest
 from leaf.app import Leaf
 from leaf.store.changes import Change, Hub
 from leaf.ui import dialogs
-from leaf.ui.redraw import Address
+from leaf.ui.redraw import PageAddress
 from leaf.ui.wake import Waker
 from tests.test_ui_pages import add, leaf, open_page  # noqa: F401
 
@@ -119,7 +119,7 @@ class Rings(Waker):
 def test_a_page_that_is_held_is_drawn_when_it_is_released_if_anything_changed() -> None:
     hub, waker = Hub(), Rings()
     waker.follow(hub)
-    waker.wait("tab", "w", {"files"}, hub.position, Address())
+    waker.wait("tab", "w", {"files"}, hub.position, PageAddress())
     waker.hold("tab")
     waker.release("tab")
     assert waker.drawn == []
@@ -134,7 +134,7 @@ def test_a_page_that_is_held_is_drawn_when_it_is_released_if_anything_changed() 
 def test_a_sign_in_that_ends_draws_a_held_page() -> None:
     hub, waker = Hub(), Rings()
     waker.follow(hub)
-    waker.wait("tab", "w", {"files"}, hub.position, Address())
+    waker.wait("tab", "w", {"files"}, hub.position, PageAddress())
     waker.hold("tab")
     waker.ring_at("tab", time.time())
     assert waker.drawn == ["tab"]
@@ -160,7 +160,7 @@ def test_news_draw_a_page_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Runtime, "get_app_session", lambda *_: session)
     hub, waker = Hub(), Rings()
     waker.follow(hub)
-    waker.wait("tab", "w", {"chats"}, hub.position, Address("chat=new", "now"))
+    waker.wait("tab", "w", {"chats"}, hub.position, PageAddress("chat=new", "now"))
     hub.publish([Change("w", "chats")])
     (asked,) = session.asked
     assert (asked.query_string, asked.page_script_hash) == ("chat=new", "now")

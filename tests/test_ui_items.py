@@ -9,7 +9,7 @@ import pytest
 from leaf.agent.events import apply, chunk
 from leaf.shapes.part_values import newest
 from leaf.ui.items import Item, answer_text, items
-from leaf.ui.live.polled import Follower, PolledView
+from leaf.ui.live.polled import PolledAnswer, PolledView
 from leaf.ui.steps import caption, icon
 
 TEXT = "First paragraph.\n\n```sql\nselect 1\n```\n\nSecond paragraph, longer.\n\n" * 3
@@ -125,7 +125,7 @@ def test_steps_and_text_stand_in_the_order_in_which_they_came() -> None:
 def test_a_follower_reads_each_chunk_once() -> None:
     from leaf.runs.run import Run
 
-    run, follower = Run("m"), Follower()
+    run, follower = Run("m"), PolledAnswer()
     for piece in stream()[:-1]:
         run.emit(piece)
         follower.read(run)

@@ -15,7 +15,7 @@ from leaf.ui.opening import (
     HELD_SECONDS,
     LONGEST_SECONDS,
     MANY,
-    Turns,
+    OpeningTurns,
 )
 from tests.app_process import App
 from tests.test_ui_cookies import cookie_of
@@ -24,7 +24,7 @@ from tests.test_ui_visitors import AUTH, shake
 
 def test_many_at_once_are_free_then_one_every_while() -> None:
     now = 1000.0
-    turns = Turns(lambda: now)
+    turns = OpeningTurns(lambda: now)
     ann, ben = ("i", "ann"), ("i", "ben")
     assert {turns.take(ann) for _ in range(AT_ONCE)} == {0.0}
     waits = [turns.take(ann) for _ in range(int(LONGEST_SECONDS / EVERY_SECONDS))]

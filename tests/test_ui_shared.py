@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from leaf.errors import StoreError
 from leaf.store.links import hashed
-from leaf.ui.shared import A_MINUTE, GONE, MISSES, PATH, POLICY, Pace, shared_routes
+from leaf.ui.shared import A_MINUTE, GONE, MISSES, PATH, POLICY, RequestRate, shared_routes
 from tests.app_process import App
 from tests.leaf_kit import SALES, add, finished, opened
 from tests.test_ui_visitors import AUTH, HTML
@@ -27,7 +27,7 @@ TOKEN = "t" * 43
 PAGE = b"<!doctype html><title>shown</title>"
 
 
-def client(pace: Pace | None = None) -> TestClient:
+def client(pace: RequestRate | None = None) -> TestClient:
     def find(token: str) -> bytes | None:
         if token == "e" * 43:
             raise StoreError("The database is away.")
@@ -54,7 +54,7 @@ def test_every_other_token_gets_the_same_page() -> None:
     odd += ["".join(draw.choices(letters, k=draw.randrange(1, 90))) for _ in range(150)]
     bodies = set()
     for one in odd:
-        answer = client(Pace(lambda: 0.0)).get(PATH + quote(one, safe=""))
+        answer = client(RequestRate(lambda: 0.0)).get(PATH + quote(one, safe=""))
         assert answer.status_code == 404, one
         bodies.add(answer.text)
     assert len(bodies) == 1
@@ -63,7 +63,7 @@ def test_every_other_token_gets_the_same_page() -> None:
 
 def test_whoever_guesses_is_slowed_down_and_nobody_else_is() -> None:
     clock = [0.0]
-    asked = client(Pace(lambda: clock[0]))
+    asked = client(RequestRate(lambda: clock[0]))
     guess = [asked.get(PATH + "x" * 43).status_code for _ in range(MISSES + 3)]
     assert guess == [404] * MISSES + [429] * 3
     assert asked.get(PATH + TOKEN).status_code == 429

@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from leaf.ui.turns import AHEAD, ALL, LONGEST, SHARE_LEAST, SHARE_MOST, Turns, _Place
+from leaf.ui.turns import AHEAD, ALL, LONGEST, SHARE_LEAST, SHARE_MOST, DrawingTurns, _Place
 from tests.live_kit import wait_until
 
 
 def test_a_few_are_drawn_at_a_time_in_their_order() -> None:
-    turns = Turns(at_once=2, counts=60)
+    turns = DrawingTurns(at_once=2, counts=60)
     going_on = [threading.Event() for _ in range(6)]
     begun: list[int] = []
 
@@ -37,7 +37,7 @@ def test_a_few_are_drawn_at_a_time_in_their_order() -> None:
 
 
 def test_nobody_keeps_others_waiting_with_many_tabs() -> None:
-    turns = Turns(at_once=3, counts=60, each=2)
+    turns = DrawingTurns(at_once=3, counts=60, each=2)
     going_on, begun = threading.Semaphore(0), list[str]()
     lock = threading.Lock()
 
@@ -71,7 +71,7 @@ def test_who_has_pages_drawn_without_end_is_slower_the_more_people_are_there(
     others: int, share: float
 ) -> None:
     now = 1_000.0
-    turns = Turns(clock=lambda: now)
+    turns = DrawingTurns(clock=lambda: now)
 
     def draw(who: str, seconds: float) -> None:
         with turns.turn(who):
@@ -101,7 +101,7 @@ def test_who_has_pages_drawn_without_end_is_slower_the_more_people_are_there(
 def test_nobody_is_held_back_for_doing_as_the_others_do() -> None:
     """As on a machine that is slow, where each page costs more than an equal part allows."""
     now = 1_000.0
-    turns = Turns(clock=lambda: now)
+    turns = DrawingTurns(clock=lambda: now)
     waited = dict.fromkeys([*(f"person {number}" for number in range(39)), "flood"], 0.0)
 
     def draw(who: str, seconds: float) -> bool:
@@ -132,7 +132,7 @@ def test_nobody_is_held_back_for_doing_as_the_others_do() -> None:
 
 def test_after_a_page_that_takes_long_nobody_waits_for_more_than_twenty_seconds() -> None:
     now = 1_000.0
-    turns = Turns(clock=lambda: now)
+    turns = DrawingTurns(clock=lambda: now)
     for number in range(99):
         with turns.turn(f"person {number}"):
             pass
@@ -145,7 +145,7 @@ def test_after_a_page_that_takes_long_nobody_waits_for_more_than_twenty_seconds(
 
 def test_of_many_pages_that_wait_one_alone_looks_when_the_next_may_begin() -> None:
     now = 1_000.0
-    turns = Turns(clock=lambda: now)
+    turns = DrawingTurns(clock=lambda: now)
     with turns.turn("flood"):
         turns.charge("flood", AHEAD)
     begun, lock = list[int](), threading.Lock()
@@ -169,7 +169,7 @@ def test_of_many_pages_that_wait_one_alone_looks_when_the_next_may_begin() -> No
 
 
 def test_pages_of_nobody_in_particular_are_never_held_back() -> None:
-    turns = Turns(clock=lambda: 1_000.0)
+    turns = DrawingTurns(clock=lambda: 1_000.0)
     for _ in range(3):
         with turns.turn():
             turns.charge("", AHEAD)
@@ -177,7 +177,7 @@ def test_pages_of_nobody_in_particular_are_never_held_back() -> None:
 
 
 def test_one_that_waits_for_something_keeps_nobody_from_beginning() -> None:
-    turns = Turns(at_once=1, counts=0.1)
+    turns = DrawingTurns(at_once=1, counts=0.1)
     going_on = threading.Event()
     begun = threading.Event()
 
@@ -197,7 +197,7 @@ def test_one_that_waits_for_something_keeps_nobody_from_beginning() -> None:
 
 
 def test_a_drawing_that_fails_gives_its_turn_back() -> None:
-    turns = Turns(at_once=1, counts=60)
+    turns = DrawingTurns(at_once=1, counts=60)
     for _ in range(3):
         with pytest.raises(ValueError, match="broken"), turns.turn():
             raise ValueError("broken")

@@ -37,7 +37,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @dataclass(frozen=True)
-class Part:
+class BackupPart:
     """What the manifest says of a part."""
 
     sha256: str
@@ -45,7 +45,7 @@ class Part:
 
 
 @dataclass
-class Manifest:
+class BackupManifest:
     """What a backup is, and what is in it."""
 
     leaf: str
@@ -61,7 +61,7 @@ class Manifest:
     """Whether connections to other services, and the key to them, are in it."""
     rows: dict[str, int] = field(default_factory=dict)
     """Table -> rows."""
-    parts: dict[str, Part] = field(default_factory=dict)
+    parts: dict[str, BackupPart] = field(default_factory=dict)
     """All but blobs."""
     blobs: int = 0
     bytes: int = 0
@@ -71,14 +71,14 @@ class Manifest:
     format: int = FORMAT
 
 
-class Writer:
+class BackupWriter:
     """Takes the parts of a backup."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, BackupPart] = {}
 
-    def add(self, name: str, pieces: Iterable[bytes]) -> Part:
+    def add(self, name: str, pieces: Iterable[bytes]) -> BackupPart:
         """A part; raises StoreError where it cannot be written."""
         digest, size = hashlib.sha256(), 0
         with self._sink.create(name) as file:
@@ -86,7 +86,7 @@ class Writer:
                 digest.update(piece)
                 size += len(piece)
                 file.write(piece)
-        self.parts[name] = Part(digest.hexdigest(), size)
+        self.parts[name] = BackupPart(digest.hexdigest(), size)
         return self.parts[name]
 
 
@@ -96,7 +96,7 @@ class Sink(Protocol):
     def create(self, name: str) -> AbstractContextManager[IO[bytes]]: ...
 
 
-class Source(Protocol):
+class BackupSource(Protocol):
     """Where they are read."""
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]: ...
@@ -139,7 +139,7 @@ class Zip:
 
 
 @contextmanager
-def making(target: Path) -> Iterator[Writer]:
+def making(target: Path) -> Iterator[BackupWriter]:
     """A new backup, which gets its name at the end; nothing is left of one that fails. Raises
     InvalidInputError where the name is taken, StoreError for a full disk."""
     if target.exists():
@@ -155,12 +155,12 @@ def making(target: Path) -> Iterator[Writer]:
                 descriptor = os.open(half, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
                 with os.fdopen(descriptor, "w+b") as raw:
                     with zipfile.ZipFile(raw, "w") as file:
-                        yield Writer(Zip(file))
+                        yield BackupWriter(Zip(file))
                     raw.flush()
                     os.fsync(raw.fileno())
             else:
                 half.mkdir(mode=0o700)
-                yield Writer(Folder(half))
+                yield BackupWriter(Folder(half))
             half.rename(target)
     finally:
         shutil.rmtree(half) if half.is_dir() else half.unlink(missing_ok=True)
@@ -181,14 +181,14 @@ def _explained(target: Path) -> Iterator[None]:
         ) from e
 
 
-def write_manifest(writer: Writer, manifest: Manifest) -> None:
+def write_manifest(writer: BackupWriter, manifest: BackupManifest) -> None:
     """The last part."""
     manifest.parts = {n: p for n, p in writer.parts.items() if not n.startswith("blobs/")}
     writer.add(MANIFEST, [json.dumps(asdict(manifest), indent=1).encode()])
 
 
 @contextmanager
-def opened(source: Path) -> Iterator[tuple[Source, Manifest]]:
+def opened(source: Path) -> Iterator[tuple[BackupSource, BackupManifest]]:
     """A backup and what it says of itself. Raises InvalidInputError for what is none, or one of a
     later version."""
     if not source.exists():
@@ -206,7 +206,7 @@ def opened(source: Path) -> Iterator[tuple[Source, Manifest]]:
         yield archive, _manifest(source, archive)
 
 
-def _manifest(source: Path, archive: Source) -> Manifest:
+def _manifest(source: Path, archive: BackupSource) -> BackupManifest:
     try:
         with archive.open(MANIFEST) as file:
             given = json.loads(file.read())
@@ -215,8 +215,8 @@ def _manifest(source: Path, archive: Source) -> Manifest:
                 f"{source} was made by a newer version of Leaf ({given['leaf']}).",
                 "Update Leaf. Nothing was changed.",
             )
-        parts = {str(name): Part(**about) for name, about in given["parts"].items()}
-        manifest = Manifest(**{**given, "parts": parts})
+        parts = {str(name): BackupPart(**about) for name, about in given["parts"].items()}
+        manifest = BackupManifest(**{**given, "parts": parts})
     except (FileNotFoundError, KeyError) as e:
         raise InvalidInputError(
             f"{source} is not a backup of Leaf.", "Name what `python -m leaf backup` has made."
@@ -233,7 +233,7 @@ def is_plain(name: str) -> bool:
     return bool(_PART.fullmatch(name)) and ".." not in name.split("/")
 
 
-def verify(source: Path, archive: Source, name: str, known: Part) -> None:
+def verify(source: Path, archive: BackupSource, name: str, known: BackupPart) -> None:
     """Read a part whole. Raises InvalidInputError if it is not what the manifest says."""
     digest, size = hashlib.sha256(), 0
     try:
@@ -253,7 +253,7 @@ def damaged(source: Path, why: str) -> LeafError:
     )
 
 
-def lines(archive: Source, name: str) -> Iterator[Any]:
+def lines(archive: BackupSource, name: str) -> Iterator[Any]:
     with archive.open(name) as file:
         for line in file:
             yield json.loads(line)

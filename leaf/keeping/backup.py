@@ -14,7 +14,7 @@ from typing import BinaryIO
 from leaf import __version__
 from leaf.errors import NotFoundError, StoreError
 from leaf.keeping import archive
-from leaf.keeping.archive import PIECE, Manifest, Writer
+from leaf.keeping.archive import PIECE, BackupManifest, BackupWriter
 from leaf.store import Store, rows
 from leaf.store.blob_names import KEPT
 from leaf.store.changes import TOPICS
@@ -86,12 +86,12 @@ def backup(store: Store, home: Path, target: Path, *, secrets: bool = False) -> 
     )
 
 
-def _begun(store: Store, snapshot: Snapshot, *, secrets: bool) -> Manifest:
+def _begun(store: Store, snapshot: Snapshot, *, secrets: bool) -> BackupManifest:
     applied = snapshot.read(f"SELECT number, checksum FROM {rows.MIGRATIONS} ORDER BY number")
     checksums = {str(row["number"]): str(row["checksum"]) for row in applied}
     newest = max(int(row["number"]) for row in applied)
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    return Manifest(__version__, newest, checksums, store.db.engine, at, secrets)
+    return BackupManifest(__version__, newest, checksums, store.db.engine, at, secrets)
 
 
 def _check_room(snapshot: Snapshot, target: Path) -> None:
@@ -109,7 +109,7 @@ def _check_room(snapshot: Snapshot, target: Path) -> None:
         )
 
 
-def _add_table(writer: Writer, table: str, lines: Iterator[bytes]) -> int:
+def _add_table(writer: BackupWriter, table: str, lines: Iterator[bytes]) -> int:
     count = -1  # the first line has the names of the columns
 
     def counted() -> Iterator[bytes]:
@@ -122,7 +122,7 @@ def _add_table(writer: Writer, table: str, lines: Iterator[bytes]) -> int:
     return count
 
 
-def _add_files(writer: Writer, home: Path, *, secrets: bool) -> None:
+def _add_files(writer: BackupWriter, home: Path, *, secrets: bool) -> None:
     found = [path for name in KEPT_FOLDERS for path in sorted((home / name).rglob("*"))]
     found += [home / name for name in (*KEPT_FILES, *((KEY_FILE,) if secrets else ()))]
     for path in found:
@@ -145,7 +145,7 @@ def _hash(stream: BinaryIO) -> str:
 
 
 def _add_blobs(
-    writer: Writer, store: Store, named: list[tuple[str, str]], manifest: Manifest
+    writer: BackupWriter, store: Store, named: list[tuple[str, str]], manifest: BackupManifest
 ) -> Iterator[bytes]:
     """A line for each blob that is there and whole."""
     for workspace_id, sha256 in named:

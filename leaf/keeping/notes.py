@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class Note:
+class RemovalNote:
     """One deletion's."""
 
     gone: list[Gone] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Notes:
         self._rows = blobs.store is not None
         self._folder = home / "removing"
 
-    def write(self, tx: Transaction, note: Note) -> None:
+    def write(self, tx: Transaction, note: RemovalNote) -> None:
         """In the transaction of the deletion, before it ends."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         note.path = self._folder / f"{note.id}.json"
@@ -62,12 +62,12 @@ class Notes:
             )
         write_private(note.path, json.dumps(note.json))
 
-    def take_back(self, note: Note) -> None:
+    def take_back(self, note: RemovalNote) -> None:
         """Nothing was deleted."""
         if note.path is not None:
             note.path.unlink(missing_ok=True)
 
-    def done(self, note: Note) -> None:
+    def done(self, note: RemovalNote) -> None:
         """All of it is gone. Raises StoreError."""
         if self._rows:
             late = any(one.whole for one in note.gone)
@@ -80,7 +80,7 @@ class Notes:
         if note.path is not None:
             note.path.unlink(missing_ok=True)
 
-    def left(self) -> Iterator[Note]:
+    def left(self) -> Iterator[RemovalNote]:
         """What is to be carried out: the data folder's, then rows that nobody seems to be at."""
         for path in sorted(self._folder.glob("*.json")):
             try:
@@ -96,5 +96,5 @@ class Notes:
             yield _note(row["gone"], str(row["id"]))
 
 
-def _note(given: list[dict[str, Any]], name: str, path: Path | None = None) -> Note:
-    return Note([Gone.from_json(one) for one in given], name, path)
+def _note(given: list[dict[str, Any]], name: str, path: Path | None = None) -> RemovalNote:
+    return RemovalNote([Gone.from_json(one) for one in given], name, path)

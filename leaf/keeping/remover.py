@@ -15,7 +15,7 @@ from pathlib import Path
 
 from leaf.errors import LeafError
 from leaf.files.library import Library
-from leaf.keeping.notes import Note, Notes
+from leaf.keeping.notes import Notes, RemovalNote
 from leaf.runs.runs import Runs
 from leaf.store import Store, accounts, audit, boards, chats, links, messages, projects, removal
 from leaf.store.database import Transaction
@@ -171,7 +171,7 @@ class Remover:
         *,
         scrub: bool = True,
     ) -> bool:
-        note = Note()
+        note = RemovalNote()
         try:
             with self._store.db.transaction(scope) as tx:
                 note.gone = remove(tx)
@@ -182,7 +182,7 @@ class Remover:
             raise
         return self._carry_out(note, scrub=scrub)
 
-    def _carry_out(self, note: Note, *, scrub: bool = True) -> bool:
+    def _carry_out(self, note: RemovalNote, *, scrub: bool = True) -> bool:
         """Whether all of it could be done; else the note stays."""
         try:
             for one in note.gone:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from leaf.errors import InvalidInputError, StoreError
 from leaf.keeping import archive
-from leaf.keeping.archive import Manifest, Part, Source
+from leaf.keeping.archive import BackupManifest, BackupPart, BackupSource
 from leaf.keeping.backup import KEPT_FOLDERS
-from leaf.keeping.notes import Note, Notes
+from leaf.keeping.notes import Notes, RemovalNote
 from leaf.settings import Settings
 from leaf.settings.private import keep_private
 from leaf.store import audit, open_database, removal, rows
@@ -89,7 +89,7 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
     )
 
 
-def _check_version(source: Path, manifest: Manifest) -> None:
+def _check_version(source: Path, manifest: BackupManifest) -> None:
     known = {m.number: m.checksum for m in migrations()}
     if manifest.schema > max(known):
         raise InvalidInputError(
@@ -101,7 +101,7 @@ def _check_version(source: Path, manifest: Manifest) -> None:
         raise archive.damaged(source, f"it has a table '{strange[0][:80]}'")
 
 
-def _verify(source: Path, found: Source, manifest: Manifest) -> None:
+def _verify(source: Path, found: BackupSource, manifest: BackupManifest) -> None:
     """Read all of it. Raises InvalidInputError where anything is not what it was."""
     for name, part in manifest.parts.items():
         archive.verify(source, found, name, part)
@@ -110,19 +110,19 @@ def _verify(source: Path, found: Source, manifest: Manifest) -> None:
         name = f"blobs/{workspace_id}/{sha256}"
         if not archive.is_plain(name):
             raise archive.damaged(source, f"a blob is called '{name[:80]}'")
-        archive.verify(source, found, name, Part(sha256, size))
+        archive.verify(source, found, name, BackupPart(sha256, size))
         count += 1
     missing = [table for table in manifest.rows if f"rows/{table}.jsonl" not in manifest.parts]
     if count != manifest.blobs or missing:
         raise archive.damaged(source, "parts of it are missing")
 
 
-def _blobs(found: Source) -> Iterator[tuple[str, str, int]]:
+def _blobs(found: BackupSource) -> Iterator[tuple[str, str, int]]:
     for workspace_id, sha256, size in archive.lines(found, "blobs.jsonl"):
         yield str(workspace_id), str(sha256), int(size)
 
 
-def _restore_blobs(blobs: Blobs, found: Source) -> None:
+def _restore_blobs(blobs: Blobs, found: BackupSource) -> None:
     """Before the rows that name them, where that can be: bytes without a row do no harm."""
     for workspace_id, sha256, _ in _blobs(found):
         with found.open(f"blobs/{workspace_id}/{sha256}") as stream:
@@ -135,7 +135,7 @@ def _restore_blobs(blobs: Blobs, found: Source) -> None:
             )
 
 
-def _load(tx: Transaction, found: Source, manifest: Manifest) -> None:
+def _load(tx: Transaction, found: BackupSource, manifest: BackupManifest) -> None:
     """The rows into the schema of their version, which is then brought up to date as any other."""
     known = migrations()
     rows.make_anew(tx, [m for m in known if m.number <= manifest.schema])
@@ -152,10 +152,10 @@ def _note(tx: Transaction, notes: Notes, replaced: list[Gone]) -> None:
     back = {str(row["id"]) for row in tx.read("SELECT id FROM workspaces")}
     gone = [dataclasses.replace(one, whole=one.workspace_id not in back) for one in replaced]
     if gone:
-        notes.write(tx, Note(gone))
+        notes.write(tx, RemovalNote(gone))
 
 
-def _check_counts(tx: Transaction, manifest: Manifest) -> None:
+def _check_counts(tx: Transaction, manifest: BackupManifest) -> None:
     """Raises StoreError, which takes everything back."""
     tables = rows.schema(tx)
     for table, count in manifest.rows.items():
@@ -169,7 +169,7 @@ def _check_counts(tx: Transaction, manifest: Manifest) -> None:
             )
 
 
-def _restore_files(home: Path, found: Source, manifest: Manifest) -> None:
+def _restore_files(home: Path, found: BackupSource, manifest: BackupManifest) -> None:
     for name in manifest.parts:
         if not name.startswith("files/"):
             continue

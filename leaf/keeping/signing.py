@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from datetime import timedelta
 
 from leaf.errors import LeafError
+from leaf.keeping.background import Background
 from leaf.store import signatures
 from leaf.store.database import Database, now
 
@@ -25,31 +25,12 @@ QUIET = timedelta(hours=1)
 logger = logging.getLogger(__name__)
 
 
-class Signing:
+class Signing(Background):
     """One thread, while there is something to sign. On PostgreSQL there is nothing."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._lock = threading.Lock()
-        self._ending = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def begin(self) -> None:
-        """Sign what is not, unless that is being done; does not wait for it."""
-        with self._lock:
-            if self._ending.is_set():
-                return
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._work, name="signing", daemon=True)
-                self._thread.start()
-
-    def close(self) -> None:
-        """Stop after the piece that is being signed; the next start goes on from there."""
-        with self._lock:
-            self._ending.set()
-            thread = self._thread
-        if thread is not None:
-            thread.join()
+        super().__init__("signing", self._work)
 
     def sign_all(self) -> int:
         """Sign what is not, now; returns how many chats were."""
@@ -59,13 +40,13 @@ class Signing:
         before = now() - QUIET
         while ids := signatures.unscoped_unsigned(self._db, before, last, ROUND):
             for start in range(0, len(ids), PIECE):
-                if self._ending.is_set():
+                if self.ending.is_set():
                     return count
                 piece = ids[start : start + PIECE]
                 began = time.monotonic()
                 signatures.unscoped_sign(self._db, piece)
                 count += len(piece)
-                self._ending.wait(REST * (time.monotonic() - began))
+                self.ending.wait(REST * (time.monotonic() - began))
             last = ids[-1]  # one that is written to all the time does not hold up the end
         return count
 
@@ -74,5 +55,5 @@ class Signing:
             if count := self.sign_all():
                 logger.info("signed %d chats", count)
         except LeafError as e:  # the next hour goes on; searches read what is not signed
-            if not self._ending.is_set():
+            if not self.ending.is_set():
                 logger.warning("signing chats: %s", e)

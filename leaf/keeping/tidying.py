@@ -8,11 +8,11 @@ not wait for it. What it does in a round is bounded, and the next one goes on fr
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 
 from leaf.errors import LeafError
+from leaf.keeping.background import Background
 from leaf.store import Store, duties
 from leaf.store.rounds import Round
 
@@ -22,7 +22,7 @@ NAME = "tidying"
 logger = logging.getLogger(__name__)
 
 
-class Tidying:
+class Tidying(Background):
     """Safe to call from any number of threads."""
 
     def __init__(
@@ -32,35 +32,15 @@ class Tidying:
         self._store = store
         self._finish = finish
         self._period = period
-        self._guard = threading.Lock()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
+        super().__init__("tidying", self._do)
 
-    def begin(self) -> None:
-        """Do it in the background if it is due, and nothing while a round goes on. Raises
-        StoreError."""
-        with self._guard:
-            if self._closed.is_set() or (self._thread is not None and self._thread.is_alive()):
-                return
-            position = duties.unscoped_take(self._store.db, NAME, self._period)
-            if position is not None:
-                self._thread = threading.Thread(
-                    target=self._do, args=(position,), name="tidying", daemon=True
-                )
-                self._thread.start()
-
-    def close(self) -> None:
-        """End a round after what it is at."""
-        self._closed.set()
-        with self._guard:
-            thread = self._thread
-        if thread is not None:
-            thread.join()
-
-    def _do(self, position: str) -> None:
+    def _do(self) -> None:
         try:
+            position = duties.unscoped_take(self._store.db, NAME, self._period)
+            if position is None:
+                return  # it was done, or another process does it
             self._finish()
-            found = Round(self._store, self._closed).go(position)
+            found = Round(self._store, self.ending).go(position)
             duties.unscoped_leave(self._store.db, NAME, found.position)
             if found.swept or found.lost or found.back:
                 logger.info(

@@ -120,7 +120,7 @@ class Template:
 
 
 @dataclass(slots=True)
-class Known:
+class ProblemIndex:
     """The templates of a language, by how they begin or end."""
 
     begin: dict[str, list[Template]] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class Known:
     others: list[Template] = field(default_factory=list)
 
     @classmethod
-    def of(cls, sentences: Iterable[tuple[str, str]]) -> Known:
+    def of(cls, sentences: Iterable[tuple[str, str]]) -> ProblemIndex:
         """Made of templates in English with what each is in the language."""
         known = cls()
         for english, wording in sentences:
@@ -208,11 +208,11 @@ def _said(language: str, text: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _known(language: str) -> Known:
+def _known(language: str) -> ProblemIndex:
     """Read when a page in this language first has a problem to tell."""
     path = catalogs.LOCALES / language / CATALOG
     entries = catalogs.parsed(path.read_text(encoding="utf-8")) if path.is_file() else ()
-    return Known.of((entry.one, entry.said.get(0, "")) for entry in entries)
+    return ProblemIndex.of((entry.one, entry.said.get(0, "")) for entry in entries)
 
 
 def _template(english: str, wording: str) -> Template:

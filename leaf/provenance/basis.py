@@ -23,7 +23,7 @@ from leaf.readers.locate.where import parse
 from leaf.readers.packed import ENDINGS
 from leaf.shapes.part_values import is_tool, succeeded, texts_of, tool_name
 from leaf.shapes.parts import CoverageData, Part, ReceiptKept
-from leaf.shapes.results import Beside, Covered, Data, Output, tables_of
+from leaf.shapes.results import Covered, Data, Output, UnreadTable, tables_of
 from leaf.store.model import Message
 from leaf.tools.registry import declared
 
@@ -344,7 +344,7 @@ def _read(step: _Step) -> set[tuple[str, str]]:
     return found or {(str(source["file_id"]), "") for source in step.output.get("sources") or ()}
 
 
-def _table(cover: Covered | Beside) -> tuple[str, str]:
+def _table(cover: Covered | UnreadTable) -> tuple[str, str]:
     return cover["file_id"], cover.get("table", "")
 
 

@@ -67,7 +67,7 @@ def batches(chunks: Iterable[Chunk]) -> Iterator[Batch]:
         yield batch
 
 
-class Follower:
+class BatchFollower:
     """Puts the batches of one answer in order, as they are read and as they are told. Safe to share
     between threads."""
 

@@ -48,7 +48,7 @@ class Live:
     """Another process has taken it."""
 
 
-class Board:
+class RunBoard:
     """What the threads that serve runs share. Whoever changes two things at once holds `news`
     meanwhile."""
 

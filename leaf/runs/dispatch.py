@@ -13,7 +13,7 @@ from leaf.agent.events import reduce
 from leaf.agent.steps import parse_step
 from leaf.errors import LeafError, RunError, StoreError
 from leaf.runs import failures
-from leaf.runs.board import BUSY_SECONDS, Board, ticket_of
+from leaf.runs.board import BUSY_SECONDS, RunBoard, ticket_of
 from leaf.runs.engine import VERSION, Engine, KeptStep, Record
 from leaf.runs.waiting import QueueEntry
 from leaf.shapes.chunks import Chunk, LastChunk, chunk
@@ -35,7 +35,7 @@ DAMAGED = "This answer was interrupted too often and was given up. Ask again."
 class Dispatcher:
     """Begins runs, and ends those that are not to go on."""
 
-    def __init__(self, board: Board, db: Database, engine: Engine) -> None:
+    def __init__(self, board: RunBoard, db: Database, engine: Engine) -> None:
         self._board = board
         self._db = db
         self._engine = engine

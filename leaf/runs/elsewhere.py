@@ -10,8 +10,8 @@ from functools import partial
 from leaf.agent.ends import STOPPED
 from leaf.agent.events import Chunk, chunk
 from leaf.errors import RunError
-from leaf.runs.batches import Follower, told
-from leaf.runs.board import ELSEWHERE, Board
+from leaf.runs.batches import BatchFollower, told
+from leaf.runs.board import ELSEWHERE, RunBoard
 from leaf.runs.engine import MARKS, Engine
 from leaf.runs.run import Run
 from leaf.store import messages
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 class Elsewhere:
     """Follows runs of other processes."""
 
-    def __init__(self, board: Board, db: Database, engine: Engine) -> None:
+    def __init__(self, board: RunBoard, db: Database, engine: Engine) -> None:
         self._board = board
         self._db = db
         self._engine = engine
-        self._followers: dict[str, Follower] = {}
+        self._followers: dict[str, BatchFollower] = {}
         db.changes.hear(self._heard)
 
     def watch(self, message_id: str) -> Run | None:
@@ -45,7 +45,7 @@ class Elsewhere:
                 return self._board.runs[message_id]
             run = self._board.runs[message_id] = Run(message_id)
             run.elsewhere = True
-            follower = self._followers[message_id] = Follower(partial(_show, run))
+            follower = self._followers[message_id] = BatchFollower(partial(_show, run))
         threading.Thread(
             target=self._follow, args=(run, follower), name=f"follow-{message_id}", daemon=True
         ).start()
@@ -63,7 +63,7 @@ class Elsewhere:
         except RunError as e:
             logger.warning("run %s: %s", message_id, e)
 
-    def _follow(self, run: Run, follower: Follower) -> None:
+    def _follow(self, run: Run, follower: BatchFollower) -> None:
         try:
             for chunks in self._engine.read_stream(run.message_id):
                 if run.ended_at is not None:

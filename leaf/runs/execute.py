@@ -29,7 +29,7 @@ from leaf.runs.citing import FileCitationResolver
 from leaf.runs.run import Run
 from leaf.runs.shown import keep_shown
 from leaf.runs.steps import LeaveError
-from leaf.runs.titles import Answered, Titles
+from leaf.runs.titles import SavedAnswer, Titles
 from leaf.sandbox.slots import working_for
 from leaf.settings import RunLimits
 from leaf.shapes.chunks import Chunk, chunk
@@ -126,7 +126,7 @@ class Executor:
         where it is to be begun again.
         """
         last: list[Chunk] = []
-        answered: Answered | None = None
+        answered: SavedAnswer | None = None
 
         def emit(c: Chunk) -> None:
             if c["type"] in ("finish", "abort", "error"):
@@ -141,7 +141,7 @@ class Executor:
                 outcome = agent.answer(task, emit, steps, run.stop)
             steps("save", SaveStep, partial(self._finish, scope, message, outcome, stream, last))
             if outcome.status == "completed":
-                answered = Answered(
+                answered = SavedAnswer(
                     scope,
                     replace(message, model=task.model),
                     task.history,

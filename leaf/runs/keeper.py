@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from leaf import logs
-from leaf.runs.board import Board, status_chunk
+from leaf.runs.board import RunBoard, status_chunk
 from leaf.runs.dispatch import SAFETY_SECONDS, Dispatcher
 from leaf.runs.engine import Engine
 from leaf.runs.presence import Presence
@@ -49,7 +49,7 @@ class Keeper:
 
     def __init__(
         self,
-        board: Board,
+        board: RunBoard,
         dispatcher: Dispatcher,
         db: Database,
         engine: Engine,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from leaf.errors import LeafError, StoreError
-from leaf.runs.board import Board, ticket_of
+from leaf.runs.board import RunBoard, ticket_of
 from leaf.runs.engine import VERSION, Engine
 from leaf.store import leases, messages
 from leaf.store.changes import RUNS, Change
@@ -52,7 +52,7 @@ class Presence:
 
     def __init__(
         self,
-        board: Board,
+        board: RunBoard,
         dispatcher: Dispatcher,
         db: Database,
         engine: Engine,

@@ -23,7 +23,7 @@ from leaf import logs
 from leaf.agent.ends import STOPPED
 from leaf.agent.steps import CitationStep, ModelStep, StepRunner, ToolStep, parse_step
 from leaf.errors import LeafError, NotFoundError, RunError, StoreError
-from leaf.runs.board import Board, QueueLimits, status_chunk, ticket_of
+from leaf.runs.board import QueueLimits, RunBoard, status_chunk, ticket_of
 from leaf.runs.dispatch import Dispatcher
 from leaf.runs.elsewhere import Elsewhere
 from leaf.runs.engine import Engine, KeptStep, Record
@@ -80,7 +80,7 @@ class Runs:
         self._execute = execute
         self._db = store.db
         self._engine = engine
-        self.board = Board(store.db.changes, limits or QueueLimits())
+        self.board = RunBoard(store.db.changes, limits or QueueLimits())
         self._dispatcher = Dispatcher(self.board, store.db, engine)
         self._presence = (
             Presence(

@@ -36,7 +36,7 @@ STEP = "title"
 
 
 @dataclass(frozen=True)
-class Answered:
+class SavedAnswer:
     """An answer that is whole and saved."""
 
     scope: Scope
@@ -63,12 +63,12 @@ class Titles:
         self._db = db
         self._budgets = budgets
         self._guard = threading.Lock()
-        self._waiting: deque[Answered] = deque()
+        self._waiting: deque[SavedAnswer] = deque()
         self._workers: dict[threading.Thread, threading.Event] = {}
         """Each with what ends its call."""
         self._closed = False
 
-    def answered(self, answer: Answered) -> None:
+    def answered(self, answer: SavedAnswer) -> None:
         """Have a title made if this is a chat's first answer and a model gave it. Returns at
         once."""
         if not (answer.endpoint.can_write and answer.history and answer.first):
@@ -112,7 +112,7 @@ class Titles:
             if not self._closed:
                 stop.clear()  # the time was over for that one alone
 
-    def _make(self, answer: Answered, stop: threading.Event) -> None:
+    def _make(self, answer: SavedAnswer, stop: threading.Event) -> None:
         scope, message = answer.scope, answer.message
         before = titling.cut(answer.question)
         if chats.get(self._db, scope, message.chat_id).title != before:
@@ -138,7 +138,7 @@ class Titles:
         else:
             logger.info("run %s: the model gave no title", message.id)
 
-    def _record(self, answer: Answered, used: TokenUsage) -> None:
+    def _record(self, answer: SavedAnswer, used: TokenUsage) -> None:
         if used == TokenUsage():
             return
         message = answer.message

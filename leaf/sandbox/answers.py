@@ -47,7 +47,7 @@ class CallValue(CallEnd[T]):
 
 
 @dataclass(frozen=True)
-class Refusal(CallEnd[Any]):
+class RaisedError(CallEnd[Any]):
     """An error of Leaf that the function raised."""
 
     error: errors.LeafError
@@ -94,7 +94,7 @@ class Parser(Generic[T]):
             case {"value": value}:
                 return CallValue(checked(value, self._returns))
             case {"error": {"class": str(name), **said}}:
-                return Refusal(_raised(name, checked(said, _ErrorSaid)))
+                return RaisedError(_raised(name, checked(said, _ErrorSaid)))
             case {"memory": True}:
                 return Breakdown(memory=True)
             case {"failure": failure}:

@@ -54,7 +54,7 @@ class PythonCell:
 
 
 @dataclass(frozen=True)
-class Known:
+class RowNames:
     """Names by which code reaches the chat's rows."""
 
     slugs: tuple[str, ...]
@@ -92,7 +92,7 @@ class CellCall:
 
     session: Namespace
     supply: Supply
-    names: Known
+    names: RowNames
     limits: CallLimits
     stop: threading.Event | None
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from leaf import errors, logs
-from leaf.sandbox.answers import Breakdown, CallEnd, CallValue, OnProgress, Parser, Refusal
+from leaf.sandbox.answers import Breakdown, CallEnd, CallValue, OnProgress, Parser, RaisedError
 from leaf.sandbox.boxes import is_full, move_outputs, own_space, put_input, real_paths
 from leaf.sandbox.capacity import Capacity, room
 from leaf.sandbox.children import Children
@@ -186,7 +186,7 @@ class Pool:
                     break
                 if isinstance(answer, CallValue):
                     found.append(answer.value)
-                elif isinstance(answer, Refusal):
+                elif isinstance(answer, RaisedError):
                     found.append(answer.error)
                 else:
                     break
@@ -246,7 +246,7 @@ def _value(answer: CallEnd[T], limits: CallLimits, box: Path) -> T:
     if isinstance(answer, CallValue):
         value: T = answer.value
         return value
-    if isinstance(answer, Refusal):
+    if isinstance(answer, RaisedError):
         raise answer.error
     found = answer if isinstance(answer, Breakdown) else Breakdown()
     if found.memory:

@@ -22,7 +22,7 @@ from leaf import errors
 from leaf.sandbox.children import Children
 from leaf.sandbox.fonts import copy_fonts, list_fonts
 from leaf.sandbox.limits import TICK, CallLimits, raise_if_stopped
-from leaf.sandbox.namespace import CellCall, Known, Namespace, PythonCell, Supply
+from leaf.sandbox.namespace import CellCall, Namespace, PythonCell, RowNames, Supply
 from leaf.sandbox.ran import OUTPUT_MB, Ran, checked, text
 from leaf.sandbox.slots import Slots
 from leaf.sandbox.written import copy_new, look
@@ -118,7 +118,7 @@ class Sessions:
                     target=list_fonts, args=(self._fonts,), name="leaf-fonts", daemon=True
                 )
                 self._lister.start()
-            names = Known(tuple(slugs), tuple(results))
+            names = RowNames(tuple(slugs), tuple(results))
             session, rebuilt, lost = self._ready(
                 chat, earlier, supply, names, packages, stop, progress
             )
@@ -167,7 +167,7 @@ class Sessions:
         chat: str,
         earlier: Sequence[PythonCell],
         supply: Supply,
-        names: Known,
+        names: RowNames,
         packages: Path | None,
         stop: threading.Event | None,
         progress: Callable[[str], None],
@@ -207,7 +207,7 @@ class Sessions:
         session: Namespace,
         cells: Sequence[PythonCell],
         supply: Supply,
-        names: Known,
+        names: RowNames,
         stop: threading.Event | None,
         progress: Callable[[str], None],
     ) -> list[str]:

@@ -26,7 +26,7 @@ looked at when needed."""
 
 
 @dataclass(frozen=True)
-class Told:
+class ProjectWords:
     """What the model is told of a project's instructions with a question."""
 
     text: str
@@ -86,7 +86,7 @@ def ask(house: House, scope: Scope, chat: Chat, question: Question) -> Message:
     return exchange.answer
 
 
-def _told(house: House, scope: Scope, chat: Chat, question: Question) -> Told:
+def _told(house: House, scope: Scope, chat: Chat, question: Question) -> ProjectWords:
     """The instructions of the chat's project, where they are others than the model was told last in
     this branch. The project is used by that, and its people see the chat from its first question
     on."""
@@ -104,10 +104,10 @@ def _told(house: House, scope: Scope, chat: Chat, question: Question) -> Told:
         branch = messages.branch_ids(db, scope, chat.id, head)
         before = told_instructions.newest(db, chat.id, frozenset(branch))
     words = instructions_text(text) if text else NO_MORE if before else ""
-    return Told(text, "" if words and digest(words) == before else words)
+    return ProjectWords(text, "" if words and digest(words) == before else words)
 
 
-def _parts(question: Question, told: Told) -> list[Part]:
+def _parts(question: Question, told: ProjectWords) -> list[Part]:
     parts: list[Part] = [{"type": "text", "text": question.text, "state": "done"}]
     if question.files:
         shown: list[FileCame] = [

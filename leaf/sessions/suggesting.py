@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, islice, zip_longest
 
-from leaf.agent.proposals.ideas import Rested, first_ideas, next_ideas, rested_on
+from leaf.agent.proposals.ideas import TableQuery, first_ideas, next_ideas, rested_on
 from leaf.agent.proposals.wording import Proposal, comparison, worded
 from leaf.agent.rules.grammar import Query
 from leaf.agent.rules.spoken import SAYS_ABOUT
@@ -54,7 +54,7 @@ class Suggested:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _KnownTables:
     """Tables at hand, and what is known of their columns."""
 
     tables: tuple[Table, ...] = ()
@@ -63,7 +63,9 @@ class _Known:
     """Whether there are others beside them."""
 
     @staticmethod
-    def of(house: House, scope: Scope, files: Sequence[ChatFile], meant: Collection[str]) -> _Known:
+    def of(
+        house: House, scope: Scope, files: Sequence[ChatFile], meant: Collection[str]
+    ) -> _KnownTables:
         """The tables of the first files that are not too large; `meant` are ids of those that are
         looked at for certain. Raises StoreError, SandboxError."""
         every = [f for f in files if holds_tables(f.file.kind, f.file.outline)]
@@ -78,7 +80,7 @@ class _Known:
         found = house.tables.of(scope, small).tables if small else ()
         tables = tuple(t for t in found if t.rows and t.columns)[:TABLES]
         asked = tuple(_telling(asked_table(house, scope, table)) for table in tables)
-        return _Known(tables, asked, more=len(tables) < len(found) or len(small) < len(sound))
+        return _KnownTables(tables, asked, more=len(tables) < len(found) or len(small) < len(sound))
 
     @property
     def offered(self) -> list[tuple[int, AskedTable]]:
@@ -110,7 +112,7 @@ def _telling(table: AskedTable) -> AskedTable:
 def beginnings(house: House, scope: Scope, files: Sequence[File]) -> list[Suggested]:
     """Three questions to begin with, of different files where there are several."""
     there = house.library.as_chat_files(files)
-    known = _Known.of(house, scope, there, [file.id for file in files if len(files) == 1])
+    known = _KnownTables.of(house, scope, there, [file.id for file in files if len(files) == 1])
     offered = [
         list(islice(filter(None, (known.word(q, at) for q in first_ideas(table))), RUN))
         for at, table in known.offered
@@ -125,7 +127,7 @@ def beginnings(house: House, scope: Scope, files: Sequence[File]) -> list[Sugges
     return list(dict.fromkeys(found))[:WANTED]
 
 
-def _comparisons(known: _Known) -> list[Proposal]:
+def _comparisons(known: _KnownTables) -> list[Proposal]:
     """Of tables with a breakdown in common, the first pairs."""
     pairs = combinations([] if known.more else [table for _, table in known.offered], 2)
     return list(islice(filter(None, (comparison(*pair, known.asked) for pair in pairs)), 2))
@@ -149,7 +151,7 @@ def follow_ups(
         r.get("file_id") for t in map(_queried, message.parts) if t for r in t.get("scanned") or ()
     }
     files = sorted(files, key=lambda c: c.file.id not in used)
-    known = _Known.of(house, scope, files, [file_id for file_id in used if file_id])
+    known = _KnownTables.of(house, scope, files, [file_id for file_id in used if file_id])
     words = " ".join(texts_of(question.parts)) if question else ""
     found = _after_query(house, known, message.parts, words)
     if len(found) < WANTED:
@@ -165,7 +167,7 @@ def _ended_in_error(message: Message) -> bool:
     return last is not None and succeeded(last) is None
 
 
-def _first(known: _Known) -> list[list[Proposal]]:
+def _first(known: _KnownTables) -> list[list[Proposal]]:
     return [
         list(islice(filter(None, (known.word(q, at) for q in first_ideas(table))), WANTED))
         for at, table in known.offered
@@ -173,7 +175,7 @@ def _first(known: _Known) -> list[list[Proposal]]:
 
 
 def _after_query(
-    house: House, known: _Known, parts: Sequence[Part], question: str
+    house: House, known: _KnownTables, parts: Sequence[Part], question: str
 ) -> list[Suggested]:
     """From the last query of an answer: what it asked, of which table."""
     asked = (t for t in map(_queried, reversed(parts)) if t is not None)
@@ -190,7 +192,7 @@ def _after_query(
     read = understood(question, known.asked)
     query = read[1] if read and read[0] == table else rested_on(str(shown.get("sql") or ""), table)
     drawn = any(data_of(part).get("chart") for part in parts)
-    ideas = next_ideas(table, Rested(query, shown["rows"], drawn))
+    ideas = next_ideas(table, TableQuery(query, shown["rows"], drawn))
     offered = (known.word(idea.query, at, drawn=idea.drawn) for idea in ideas)
     return _working(house, known.tables, [list(islice(filter(None, offered), RUN))])[0]
 

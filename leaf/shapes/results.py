@@ -175,7 +175,7 @@ class Finding(TypedDict, total=False):
     cells: str
 
 
-class Beside(TypedDict):
+class UnreadTable(TypedDict):
     """A table of the same files that a call did not read."""
 
     file_id: str
@@ -270,7 +270,7 @@ class ChangedSince(TypedDict):
     what: str
 
 
-class Told(TypedDict, total=False):
+class ReadingNotes(TypedDict, total=False):
     """What a call told of how tables were read."""
 
     told: Sequence[str]
@@ -280,7 +280,7 @@ class Told(TypedDict, total=False):
     remarks: Sequence[str]
 
 
-class Data(Told, total=False):
+class Data(ReadingNotes, total=False):
     """Whatever tools give for the page and for what looks at results, by its name. A tool declares
     which of these it gives (`tools.base.Tool.result`); who reads them asks for one by its name and
     need not know the tool."""
@@ -293,7 +293,7 @@ class Data(Told, total=False):
     others: Sequence[str]
     """SQL names of the file's other tables."""
     findings: Sequence[Finding]
-    beside: Sequence[Beside]
+    beside: Sequence[UnreadTable]
     files: Sequence[FileListed]
     pictures: Sequence[PictureShown]
     python: Printed

@@ -25,7 +25,7 @@ from leaf.store.objects.base import BlobEntry, BlobKey, ObjectStore, gone_from, 
 from leaf.store.objects.behind import BlobsBehind
 from leaf.store.objects.cache import BlobCache, HeldPath, altered
 from leaf.store.objects.folder import BlobFolder, gone_from_folder
-from leaf.store.objects.pace import Pace
+from leaf.store.objects.pace import BucketPace
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class Blobs:
         self._not_before = 0.0
         """Until when nothing of the folder is put into the store, since that failed."""
         self._states = states
-        self.pace = Pace()
+        self.pace = BucketPace()
         self._guard = threading.Lock()
         self._taking = threading.Lock()
         """Held while a file of the data folder gets its name, and while one is swept."""

@@ -72,7 +72,7 @@ def add_all(
             if known := _same(there.get(one.sha256, ()), one.name, one.source):
                 ids.append((known.id, False))
                 continue
-            made = _Known(new_id(), free_among(taken, one.name), one.name, one.source)
+            made = _SameFiles(new_id(), free_among(taken, one.name), one.name, one.source)
             _insert(tx, scope, one, made)
             there.setdefault(one.sha256, []).append(made)
             taken.add(made.name.lower())
@@ -84,7 +84,7 @@ def add_all(
 
 
 @dataclass(frozen=True)
-class _Known:
+class _SameFiles:
     """What `same` looks at."""
 
     id: str
@@ -93,7 +93,7 @@ class _Known:
     source: str
 
 
-def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _Known) -> None:
+def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _SameFiles) -> None:
     tx.execute(
         """
         INSERT INTO files (id, workspace_id, user_id, name, given_name, media_type, kind, size, sha256, source,
@@ -133,7 +133,7 @@ def same(
     return get(db, scope, known.id, deleted=True) if known else None
 
 
-def _same(found: Sequence[_Known], name: str, source: str) -> _Known | None:
+def _same(found: Sequence[_SameFiles], name: str, source: str) -> _SameFiles | None:
     """Of the files with some bytes, oldest first, the one that a file of this name is."""
     named = [file for file in found if file.name.lower() == name.lower()]
     named += [
@@ -149,7 +149,7 @@ def _same(found: Sequence[_Known], name: str, source: str) -> _Known | None:
 
 def _with_bytes(
     db: Database | Transaction, scope: Scope, hashes: Sequence[str]
-) -> dict[str, list[_Known]]:
+) -> dict[str, list[_SameFiles]]:
     """Files with any of these bytes, by them; oldest first."""
     those, given = one_of("f.sha256", list(dict.fromkeys(hashes)))
     rows = db.read(
@@ -157,9 +157,9 @@ def _with_bytes(
         f"AND {VISIBLE} ORDER BY f.created_at, f.id",
         params(scope, **given),
     )
-    found: dict[str, list[_Known]] = {}
+    found: dict[str, list[_SameFiles]] = {}
     for row in rows:
-        found.setdefault(str(row.pop("sha256")), []).append(_Known(**row))
+        found.setdefault(str(row.pop("sha256")), []).append(_SameFiles(**row))
     return found
 
 

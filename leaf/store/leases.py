@@ -56,7 +56,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Heartbeat:
     """What a process learns when its heart beats."""
 
     others: int
@@ -87,7 +87,7 @@ def unscoped_clock_ahead(db: Database) -> float:
     return time.time() - float(row["seconds"])
 
 
-def unscoped_beat(db: Database, process_id: str, silence: float) -> Standing | None:
+def unscoped_beat(db: Database, process_id: str, silence: float) -> Heartbeat | None:
     """One beat, and all that is looked at with it, in one statement: every process asks it every few
     seconds. None where this one was taken for gone, and what it wrote is others' now."""
     rows = db.single(
@@ -105,7 +105,7 @@ def unscoped_beat(db: Database, process_id: str, silence: float) -> Standing | N
     if not rows:
         return None
     others, silent, left, mine = rows[0].values()
-    return Standing(int(others), int(silent), int(left), mine or {})
+    return Heartbeat(int(others), int(silent), int(left), mine or {})
 
 
 def unscoped_release_silent(db: Database, process_id: str, silence: float) -> int:

@@ -55,7 +55,7 @@ class _Kept:
 
 
 @dataclass(frozen=True)
-class Question:
+class CachedRead:
     """A statement with its values, and the state of its tables before it is asked."""
 
     key: tuple[Any, ...]
@@ -72,7 +72,7 @@ class ReadCache:
         self._written = dict.fromkeys(TOPICS, 0)
         self._committing = dict.fromkeys(TOPICS, 0)
 
-    def question(self, sql: str, values: dict[str, Any]) -> Question | None:
+    def question(self, sql: str, values: dict[str, Any]) -> CachedRead | None:
         """None where the answer cannot be kept. Take it before asking: what is written meanwhile
         makes the answer an old one."""
         tables = tables_of(sql)
@@ -86,9 +86,9 @@ class ReadCache:
         with self._lock:
             if any(self._committing[table] for table in tables):
                 return None
-            return Question(key, tuple(self._written[table] for table in tables))
+            return CachedRead(key, tuple(self._written[table] for table in tables))
 
-    def answer(self, question: Question) -> Answer | None:
+    def answer(self, question: CachedRead) -> Answer | None:
         """What is kept and still holds."""
         with self._lock:
             kept = self._kept.get(question.key)
@@ -97,7 +97,7 @@ class ReadCache:
             self._kept.move_to_end(question.key)
             return kept.answer
 
-    def keep(self, question: Question, answer: Answer) -> None:
+    def keep(self, question: CachedRead, answer: Answer) -> None:
         """For the next time, unless it is large."""
         rows = answer[1]
         if len(rows) > MOST_ROWS or any(isinstance(v, list | dict) for row in rows for v in row):

@@ -16,7 +16,7 @@ from leaf.store import usage_days
 from leaf.store.chats import VISIBLE
 from leaf.store.database import Database, Row, now, one_of
 from leaf.store.model import DayUsage, NamedUsage, Scope, UsageTotal
-from leaf.store.usage_days import TOKENS, Source, source
+from leaf.store.usage_days import TOKENS, UsageSource, source
 from leaf.store.users import MEMBER, params
 
 Whose = Literal["mine", "everyone"]
@@ -161,7 +161,7 @@ def by_chat(
 
 
 def _seen(
-    db: Database, scope: Scope, whose: Whose, counted: Source, limit: int
+    db: Database, scope: Scope, whose: Whose, counted: UsageSource, limit: int
 ) -> list[NamedUsage]:
     """The dearest chats that the caller may see. First only of the dearest of all is asked which
     those are, and all sums are made of these alone: either takes longer for every chat than to find
@@ -197,7 +197,7 @@ def _titles(db: Database, scope: Scope, chat_ids: list[str]) -> dict[str, str]:
     return {str(row["id"]): str(row["title"]) for row in rows}
 
 
-def _unseen(db: Database, scope: Scope, whose: Whose, counted: Source) -> list[NamedUsage]:
+def _unseen(db: Database, scope: Scope, whose: Whose, counted: UsageSource) -> list[NamedUsage]:
     """The other chats as one entry, if there are any: those that the caller takes no part in, and
     of those in which they do what was deleted."""
     sums = f"SELECT {counted.sums('last_answers', exact=True)} FROM {counted.chats}"
@@ -263,7 +263,7 @@ def _used(row: Row, who: str) -> Used:
     )
 
 
-def _condition(counted: Source, whose: Whose) -> str:
+def _condition(counted: UsageSource, whose: Whose) -> str:
     """The caller's own rows, or all of the workspace for an owner; nothing for anybody else."""
     rights = f"u.user_id = :user AND {MEMBER}" if whose == "mine" else OWNER
     return f"u.workspace_id = :workspace AND {rights} AND {counted.since('since')}"

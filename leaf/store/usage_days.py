@@ -59,7 +59,7 @@ def midnight(day: date, zone: ZoneInfo) -> datetime:
 
 
 @dataclass(frozen=True)
-class Source:
+class UsageSource:
     """Where sums are taken from: the days, or each step."""
 
     by_day: bool
@@ -112,18 +112,18 @@ class Source:
         return f"coalesce(sum(CASE WHEN {condition} THEN {one} END), 0)"
 
 
-def source(db: Database, *, zone: str = "", **moments: datetime | None) -> Source:
+def source(db: Database, *, zone: str = "", **moments: datetime | None) -> UsageSource:
     """The days, if they answer for these moments exactly, and by day in this zone, where one is
     named; else the steps."""
     kept = _zone(db)
     if not kept or zone not in ("", kept):
-        return Source(False, moments)
+        return UsageSource(False, moments)
     days = {name: at and at.astimezone(ZoneInfo(kept)).date() for name, at in moments.items()}
     for name, at in moments.items():
         day = days[name]
         if at is not None and day is not None and midnight(day, ZoneInfo(kept)) != at:
-            return Source(False, moments)
-    return Source(True, days)
+            return UsageSource(False, moments)
+    return UsageSource(True, days)
 
 
 def add(tx: Transaction, message_id: str, step: str) -> None:

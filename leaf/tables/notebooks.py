@@ -32,7 +32,7 @@ OpenFile = Callable[[str], tuple[ChatFile, Path]]
 
 
 @dataclass(frozen=True)
-class Rested:
+class CellOutcome:
     """What came of a cell, and what it rests on."""
 
     ran: Ran
@@ -93,7 +93,7 @@ class Notebooks:
         stop: threading.Event,
         progress: Callable[[str], None] = lambda _text: None,
         after: int | None = None,
-    ) -> Rested:
+    ) -> CellOutcome:
         """Run a cell at the end of the branch of `message_id`, and keep it if it succeeds.
 
         With `after` it runs after so many of the branch's cells, in a namespace of its own. Then,
@@ -140,7 +140,7 @@ class Notebooks:
         given: _Names,
         chat_files: Sequence[ChatFile],
         stop: threading.Event,
-    ) -> Rested:
+    ) -> CellOutcome:
         """What the last of the cells rests on; `given` are the names that they were given."""
         named, opened = rests_on([(c.code, c.files) for c in cells_run], given)
         read = {name: given[name] for name in given if name in named}
@@ -159,7 +159,7 @@ class Notebooks:
             [c.code for c in cells_run], {n: [c for c, _ in t.columns] for n, t in direct.items()}
         )
         names = frozenset(one.name for one in direct.values())
-        return Rested(
+        return CellOutcome(
             ran,
             cells_run[-1],
             used,

@@ -322,7 +322,7 @@ class Queries:
         on_progress: OnProgress | None = None,
         turn: str = "",
         instead: Mapping[str, str] | None = None,
-    ) -> Answered:
+    ) -> QueryOutcome:
         """Run a statement over the tables of `files` and the chat's kept results; its result is in
         `folder`."""
         found = self._tables_of(scope, files, stop, on_progress)
@@ -364,11 +364,11 @@ class Queries:
         check_written(answer, folder)
         used = tuple(t for t in tables if t.name in answer.tables)
         through = tuple(r for n, r in read.items() if n in answer.tables)
-        return Answered.of(answer, used, through, tables)
+        return QueryOutcome.of(answer, used, through, tables)
 
 
 @dataclass(frozen=True)
-class Answered:
+class QueryOutcome:
     """What came of a statement."""
 
     answer: QueryAnswer
@@ -391,13 +391,13 @@ class Answered:
         used: Sequence[Table],
         through: Sequence[ResultRead],
         tables: Sequence[Table],
-    ) -> Answered:
+    ) -> QueryOutcome:
         behind = joined(used, through)
         whole = {t.name for t in used if t.name not in answer.data_only}
         whole |= {t.name for r in through for t in r.tables if t.name not in r.data_only}
         said = (*answer.said, *dict.fromkeys(text for r in through for text in r.said))
         data_only = tuple(t.name for t in behind if t.name not in whole)
-        return Answered(answer, behind, data_only, tuple(through), beside(tables, behind), said)
+        return QueryOutcome(answer, behind, data_only, tuple(through), beside(tables, behind), said)
 
 
 def joined(used: Sequence[Table], through: Sequence[ResultRead]) -> tuple[Table, ...]:

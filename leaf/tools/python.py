@@ -19,17 +19,17 @@ from leaf.sandbox.packages import Packages
 from leaf.sandbox.ran import Ran
 from leaf.sandbox.written import WrittenFile
 from leaf.shapes.results import (
-    Beside,
     FigureDrawn,
     FileWritten,
     Printed,
     TableShown,
     ToldResult,
     ToolResult,
+    UnreadTable,
 )
 from leaf.store.made_files import MadeFile
 from leaf.store.model import ChatFile
-from leaf.tables.notebooks import Notebooks, Rested
+from leaf.tables.notebooks import CellOutcome, Notebooks
 from leaf.tables.queries import QueryResult
 from leaf.tables.results import united
 from leaf.tables.table import Table
@@ -105,7 +105,7 @@ class _Made:
     pictures: tuple[Picture, ...]
 
 
-def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
+def _keep(context: ToolContext, code: str, rested: CellOutcome) -> _Made:
     ran = rested.ran
     written = [
         context.library.keep_written(
@@ -159,10 +159,10 @@ class CellRan(ToldResult):
     tables: list[TableShown]
     figures: list[FigureDrawn]
     written: list[FileWritten]
-    beside: list[Beside]
+    beside: list[UnreadTable]
 
 
-def _output(context: ToolContext, code: str, rested: Rested, made: _Made) -> ToolOutput:
+def _output(context: ToolContext, code: str, rested: CellOutcome, made: _Made) -> ToolOutput:
     ran, cell, tables = rested.ran, rested.cell, rested.tables
     sources = [
         Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=code)
@@ -200,7 +200,7 @@ def _output(context: ToolContext, code: str, rested: Rested, made: _Made) -> Too
     )
 
 
-def _read(rested: Rested, table: Table) -> frozenset[str] | None:
+def _read(rested: CellOutcome, table: Table) -> frozenset[str] | None:
     """The columns of a table that code reads, itself or through kept results; None for any."""
     through = [
         r.read

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from leaf.readers.base import Note
 from leaf.readers.notes import NO_VALUE_TAIL, OF_TEXTS, Effect, effect, joined
-from leaf.shapes.results import Doubt, NoteOnTable, Output, Told
+from leaf.shapes.results import Doubt, NoteOnTable, Output, ReadingNotes
 from leaf.tables import touched
 from leaf.tables.table import Table, left_out_in_words
 from leaf.tools.base import Coverage, quoted
@@ -89,7 +89,7 @@ class Remarks:
         """The lines of the output's text."""
         return (*self.lines, *([self.more] if self.more else []))
 
-    def to_json(self) -> Told:
+    def to_json(self) -> ReadingNotes:
         """For the `data` of an output: the keys with their sentences, and the lines for when the
         output is compacted."""
         said = [[s.table, s.text, s.example] for s in self.sentences]

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import cast
 
-from leaf.shapes.results import Beside, ColumnShown, Finding, ProfileShown, TableRead, TableShown
+from leaf.shapes.results import (
+    ColumnShown,
+    Finding,
+    ProfileShown,
+    TableRead,
+    TableShown,
+    UnreadTable,
+)
 from leaf.tables.profiles import Profile
 from leaf.tables.queries import QueryResult
 from leaf.tables.table import Table
@@ -25,7 +32,7 @@ def place_of(table: Table) -> str:
     return table.place
 
 
-def beside_json(tables: Sequence[Table]) -> list[Beside]:
+def beside_json(tables: Sequence[Table]) -> list[UnreadTable]:
     """Tables of the same files that a call did not read, for what an answer did not touch."""
     return [
         {"file_id": t.file_id, "name": t.label, "table": t.name} for t in tables[:TABLES_LISTED]

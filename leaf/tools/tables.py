@@ -11,11 +11,11 @@ from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
 from leaf.files.library import name_key
 from leaf.readers.base import KINDS, Note, holds_tables, may_hold_tables
 from leaf.shapes.results import (
-    Beside,
     Finding,
     ProfileShown,
     TableShown,
     ToldResult,
+    UnreadTable,
 )
 from leaf.store.model import ChatFile
 from leaf.tables.queries import QueryResult, asks_which
@@ -41,7 +41,7 @@ class DescribeTableInput(BaseModel):
 class TableDescribed(ToldResult):
     profile: ProfileShown
     others: list[str]
-    beside: list[Beside]
+    beside: list[UnreadTable]
     notes: list[str]
     findings: list[Finding]
 
@@ -147,7 +147,7 @@ class QueryTablesInput(BaseModel):
 
 class TableQueried(ToldResult):
     table: TableShown
-    beside: list[Beside]
+    beside: list[UnreadTable]
 
 
 def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:

@@ -33,7 +33,7 @@ Key = tuple[str, ...]
 T = TypeVar("T")
 
 
-class Beside:
+class BackgroundCache:
     """Things made, by what they are made of. Of any thread."""
 
     def __init__(self, kept: int = KEPT, at_once: int = AT_ONCE, each: int = EACH) -> None:
@@ -129,5 +129,5 @@ def _look(coming: Future[Any], said: str) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> Beside:
-    return Beside()
+def _kept() -> BackgroundCache:
+    return BackgroundCache()

@@ -43,7 +43,7 @@ from leaf.ui import shared
 from leaf.ui.cookies import cookies_of
 from leaf.ui.language import best
 from leaf.ui.making import FULL, NoRoomError, Room, Rooms
-from leaf.ui.taken import KEPT, MADE, Asked, Take, Taken
+from leaf.ui.taken import KEPT, MADE, FileRequest, Take, Taken
 
 if TYPE_CHECKING:
     from leaf.sessions.session import Session
@@ -125,7 +125,7 @@ class DownloadRoutes:
             goes_on = request.method == "HEAD" or (
                 _goes_on(request.headers.get("range", "")) and self._begun.knows(begun)
             )
-            asked = Asked(own, request.path_params, request.query_params, goes_on)
+            asked = FileRequest(own, request.path_params, request.query_params, goes_on)
             taken = await to_thread.run_sync(take, asked)
             if not goes_on:
                 self._begun.add(begun)
@@ -138,7 +138,7 @@ class DownloadRoutes:
             if request.method == "HEAD":  # nothing is made, or written down, that nobody takes
                 return Response(status_code=405, headers={"allow": "GET"})
             room = await to_thread.run_sync(self._rooms().enter, own.scope.user_id)
-            asked = Asked(
+            asked = FileRequest(
                 own,
                 request.path_params,
                 request.query_params,

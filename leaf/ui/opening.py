@@ -32,7 +32,7 @@ TRY_AGAIN_LATER = 1013
 MANY = 1000
 
 
-class Turns:
+class OpeningTurns:
     """When a person's next page may open."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -63,7 +63,7 @@ class Openings:
         self.app = app
         self.needed = needed
         self.page = based(PAGE)
-        self.turns = Turns()
+        self.turns = OpeningTurns()
         self._held = Counter[tuple[str, str]]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -42,19 +42,19 @@ _ADDRESS = "page-address"
 
 
 @dataclass(frozen=True)
-class Address:
+class PageAddress:
     """Where a page stands: its query, and Streamlit's name of the page."""
 
     query: str = ""
     page: str = ""
 
 
-def keep_address() -> Address:
+def keep_address() -> PageAddress:
     """In a whole drawing, when it begins and at its end: where the page stands from now on."""
     context = get_script_run_ctx()
     if context is None:
-        return Address()
-    kept = Address(context.query_string, context.page_script_hash)
+        return PageAddress()
+    kept = PageAddress(context.query_string, context.page_script_hash)
     st.session_state[_ADDRESS] = kept
     return kept
 
@@ -98,7 +98,7 @@ def _stay(context: ScriptRunContext) -> None:
             name: [value] if isinstance(value, str) else list(value)
             for name, value in now._query_params.items()  # noqa: SLF001
         } != asked
-    if isinstance(kept, Address) and not changed:
+    if isinstance(kept, PageAddress) and not changed:
         context.query_string = kept.query
         context.pages_manager.set_current_page_script_hash(kept.page)
 

@@ -48,7 +48,7 @@ ADDRESSES = 10_000
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
-class Pace:
+class RequestRate:
     """How often each address has asked in this minute. Used on the event loop alone."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -75,10 +75,10 @@ class Pace:
 
 
 def shared_routes(
-    path: str, find: Callable[[str], bytes | None], pace: Pace | None = None
+    path: str, find: Callable[[str], bytes | None], pace: RequestRate | None = None
 ) -> list[Route]:
     """`path` is `PATH` as browsers ask for it; `find` gives the page of a token, or None."""
-    paced = pace or Pace()
+    paced = pace or RequestRate()
     reading = asyncio.Semaphore(AT_ONCE)
 
     async def show(request: Request) -> Response:

@@ -28,7 +28,7 @@ from leaf.ui.entrance import kept_token
 from leaf.ui.making import Rooms
 from leaf.ui.receiving import UploadLimits, Uploads
 from leaf.ui.redraw import redraw
-from leaf.ui.turns import Turns
+from leaf.ui.turns import DrawingTurns
 from leaf.ui.upload_keys import UploadKeys
 from leaf.ui.wake import Waker
 
@@ -70,7 +70,7 @@ class Registry:
     uploads: Uploads | None = None
     upload_keys: UploadKeys = field(default_factory=UploadKeys)
     rooms: Rooms = field(default_factory=lambda: Rooms(lambda: built().settings.home))
-    turns: Turns = field(default_factory=Turns)
+    turns: DrawingTurns = field(default_factory=DrawingTurns)
     live: LiveAnswers | None = None
     """Answers on their way to the screen; made when the first is shown."""
     metrics: Metrics | None = None
@@ -148,7 +148,7 @@ def waker() -> Waker:
     return _registry().waker
 
 
-def turns() -> Turns:
+def turns() -> DrawingTurns:
     """In which pages are drawn."""
     return _registry().turns
 

@@ -47,7 +47,7 @@ ENDINGS = {"markdown": "md", "notebook": "ipynb", "folder": "zip", "csv-raw": "c
 
 
 @dataclass(frozen=True)
-class Asked:
+class FileRequest:
     """A request."""
 
     own: Session
@@ -76,22 +76,22 @@ class Taken:
     """In the page, rather than saved."""
 
 
-Take = Callable[[Asked], Taken]
+Take = Callable[[FileRequest], Taken]
 """Raises LeafError."""
 
 
-def _file(asked: Asked) -> Taken:
+def _file(asked: FileRequest) -> Taken:
     file = asked.own.files.get(asked.of["file_id"])
     path = asked.own.files.download(file.id, resumed=asked.resumed)
     return Taken(path, file.base, sha256=file.sha256)
 
 
-def _generated(asked: Asked) -> Taken:
+def _generated(asked: FileRequest) -> Taken:
     file = asked.own.files.get(asked.of["file_id"])
     return Taken(_put(asked, asked.own.files.leaving(file.id)), file.base)
 
 
-def _played(asked: Asked) -> Taken:
+def _played(asked: FileRequest) -> Taken:
     """Sound and moving pictures alone: all else is taken along, and that is written down."""
     file = asked.own.files.get(asked.of["file_id"])
     media_type = media_type_of(file.kind, file.media_type)
@@ -100,13 +100,13 @@ def _played(asked: Asked) -> Taken:
     return Taken(asked.own.files.path(file.id), file.base, media_type, file.sha256, played=True)
 
 
-def _written(asked: Asked) -> Taken:
+def _written(asked: FileRequest) -> Taken:
     chat_id, sha256, name = asked.of["chat_id"], asked.of["sha256"], asked.query.get("name", "")
     path = asked.own.python.download(chat_id, sha256, name, resumed=asked.resumed)
     return Taken(path, name, sha256=sha256)
 
 
-def _result(asked: Asked) -> Taken:
+def _result(asked: FileRequest) -> Taken:
     form, result_id = _known(asked, ResultForm), asked.of["result_id"]
     path = asked.own.results.export(
         asked.of["chat_id"], result_id, cast("ResultForm", form), into=asked.into
@@ -114,31 +114,31 @@ def _result(asked: Asked) -> Taken:
     return _made(path, f"{result_id}-raw" if form == "csv-raw" else result_id, form)
 
 
-def _chat(asked: Asked) -> Taken:
+def _chat(asked: FileRequest) -> Taken:
     form, chat_id = _known(asked, ChatForm), asked.of["chat_id"]
     title = asked.own.chats.get(chat_id).title
     path = asked.own.chats.export(chat_id, cast("ChatForm", form), asked.into)
     return _made(path, words.file_name(title), form)
 
 
-def _board(asked: Asked) -> Taken:
+def _board(asked: FileRequest) -> Taken:
     form, board_id = _known(asked, BoardForm), asked.of["board_id"]
     name = asked.own.boards.get(board_id).name
     data = asked.own.boards.export(board_id, cast("BoardForm", form))
     return _made(_put(asked, data), words.file_name(name), form)
 
 
-def _document(asked: Asked) -> Taken:
+def _document(asked: FileRequest) -> Taken:
     made = asked.own.documents.export(asked.of["document_id"], asked.of["form"])
     return Taken(_put(asked, made.data), made.name, made.media_type)
 
 
-def _answer(asked: Asked) -> Taken:
+def _answer(asked: FileRequest) -> Taken:
     text = asked.own.messages.markdown(asked.of["message_id"])
     return _made(_put(asked, text.encode()), "answer", "markdown")
 
 
-def _chart(asked: Asked) -> Taken:
+def _chart(asked: FileRequest) -> Taken:
     message = asked.own.messages.get(asked.of["message_id"])
     part = call_in(message.parts, asked.of["call_id"])
     if part is None and message.status in ("pending", "streaming"):
@@ -146,12 +146,12 @@ def _chart(asked: Asked) -> Taken:
     return _drawn(asked, message.chat_id, part)
 
 
-def _edited_chart(asked: Asked) -> Taken:
+def _edited_chart(asked: FileRequest) -> Taken:
     edited = asked.own.edits.get(asked.of["edit_id"])
     return _drawn(asked, edited.chat_id, part_of(edited))
 
 
-def _drawn(asked: Asked, chat_id: str, part: ToolPart | None) -> Taken:
+def _drawn(asked: FileRequest, chat_id: str, part: ToolPart | None) -> Taken:
     """The chart of a step, as it is or as the query says."""
     form, chart = _known(asked, ChartForm), chart_of(part) if part else None
     if chart is None:
@@ -169,20 +169,20 @@ def _drawn(asked: Asked, chat_id: str, part: ToolPart | None) -> Taken:
     return _made(_put(asked, data), words.file_name(str(said or "chart")), form)
 
 
-def _usage(asked: Asked) -> Taken:
+def _usage(asked: FileRequest) -> Taken:
     chosen, whose = _known(asked, Range, "range"), _known(asked, Whose, "whose")
     text = asked.own.usage.csv(cast("Range", chosen), cast("Whose", whose))
     today = datetime.now().astimezone().date()
     return _made(_put(asked, text.encode()), f"leaf-usage-{today}", "csv")
 
 
-def _audit(asked: Asked) -> Taken:
+def _audit(asked: FileRequest) -> Taken:
     kind, person = asked.query.get("kind", ""), asked.query.get("person", "")
     text = asked.own.team.audit_csv(kind=kind, person=person)
     return _made(_put(asked, text.encode()), "audit", "csv")
 
 
-def _audit_of_all(asked: Asked) -> Taken:
+def _audit_of_all(asked: FileRequest) -> Taken:
     kind, email = asked.query.get("kind", ""), asked.query.get("email", "")
     text = asked.own.operations.audit_csv(kind=kind, email=email)
     return _made(_put(asked, text.encode()), "audit", "csv")
@@ -210,14 +210,14 @@ MADE: Mapping[str, Take] = {
 """The same of what is made when it is asked for."""
 
 
-def _known(asked: Asked, forms: object, name: str = "form") -> str:
+def _known(asked: FileRequest, forms: object, name: str = "form") -> str:
     given = asked.of[name]
     if given not in get_args(forms):
         raise NotFoundError(f"There is no {name} '{given[:40]}'.")
     return given
 
 
-def _put(asked: Asked, data: bytes) -> Path:
+def _put(asked: FileRequest, data: bytes) -> Path:
     path = asked.into / "made"
     path.write_bytes(data)
     return path

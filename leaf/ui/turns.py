@@ -86,7 +86,7 @@ def _faded(used: float, seconds: float) -> float:
     return used * math.exp(-seconds / RECENT)
 
 
-class Turns:
+class DrawingTurns:
     """Who is being drawn. Safe to call from any number of threads. Of pages of one person, the one
     that came first begins first."""
 

@@ -21,7 +21,7 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from leaf.store.changes import EVERYWHERE, Change, Hub
-from leaf.ui.redraw import Address
+from leaf.ui.redraw import PageAddress
 
 if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
@@ -58,7 +58,7 @@ class _Tab:
     """Seconds since 1970 at which it is drawn again in any case."""
     woken_at: float = float("-inf")
     """`time.monotonic()` of the last time."""
-    address: Address = field(default_factory=Address)
+    address: PageAddress = field(default_factory=PageAddress)
     """Where it stands."""
 
 
@@ -95,7 +95,7 @@ class Waker:
         workspace_id: str,
         topics: Collection[str],
         since: int,
-        address: Address,
+        address: PageAddress,
     ) -> None:
         """The page is drawn, by what stood at the position `since`: draw it again, at its address,
         when one of the topics has changed."""
@@ -199,7 +199,7 @@ class Waker:
         }
 
 
-def _at(last: ClientState, address: Address) -> ClientState:
+def _at(last: ClientState, address: PageAddress) -> ClientState:
     """What the browser said last, for the address of the whole page: a request for a part of it may
     have carried the one before (`redraw.py`)."""
     state = ClientState()

@@ -65,7 +65,7 @@ def _largest(roles: Roles, main: tuple[str, AskedColumn]) -> Iterator[Query]:
 
 
 @dataclass(frozen=True)
-class Rested:
+class TableQuery:
     """What an answer asked of a table, and the first rows that came of it."""
 
     query: Query
@@ -81,7 +81,7 @@ class Idea:
     drawn: bool = False
 
 
-def next_ideas(table: AskedTable, rested: Rested) -> Iterator[Idea]:
+def next_ideas(table: AskedTable, rested: TableQuery) -> Iterator[Idea]:
     """What a person asks next: the period before, a finer step of time, the exception, a chart,
     another breakdown; then what they would have begun with."""
     query, roles = rested.query, roles_of(table)
@@ -136,7 +136,7 @@ def _exception(query: Query, roles: Roles, rows: Sequence[Sequence[Any]]) -> Ite
         yield replace(inside, groups=((c, ""),))
 
 
-def _charted(rested: Rested) -> Iterator[Idea]:
+def _charted(rested: TableQuery) -> Iterator[Idea]:
     """The same as a picture, where there is something to see."""
     query = rested.query
     single = query.kind == "figures" and len(query.figures) == len(query.groups) == 1

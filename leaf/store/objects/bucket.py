@@ -36,7 +36,7 @@ CLIENT: ClientConfig = {"connect_timeout": "5s", "read_timeout": "20s", "timeout
 RETRIES: RetryConfig = {"max_retries": 3, "retry_timeout": timedelta(seconds=15)}
 
 
-class Refusal(NamedTuple):
+class BucketRefusal(NamedTuple):
     """Why a bucket does not do what it is asked."""
 
     reason: str
@@ -200,28 +200,28 @@ _REGION = {
 _NO_CREDENTIALS = ("169.254.169.254", "metadata.google.internal", "MissingCredentials")
 
 
-def _refusal(error: Exception, name: str) -> Refusal:
+def _refusal(error: Exception, name: str) -> BucketRefusal:
     code, kind, text = _code(error), type(error).__name__, str(error)
     if code in _NO_BUCKET:
         hint = "Make it, or correct the name in LEAF_STORAGE_URL."
-        return Refusal(f"{name} does not exist where it is looked for", hint, True)
+        return BucketRefusal(f"{name} does not exist where it is looked for", hint, True)
     if code in _CLOCK:
         reason = f"the clock of this machine differs too much from that of {name}"
-        return Refusal(reason, "Set the clock of this machine.", True)
+        return BucketRefusal(reason, "Set the clock of this machine.", True)
     if code in _WRONG_KEY or kind == "UnauthenticatedError":
         hint = "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the key of your provider."
-        return Refusal(f"{name} does not know the key that it is given", hint, True)
+        return BucketRefusal(f"{name} does not know the key that it is given", hint, True)
     if code in _NO_RIGHT or kind == "PermissionDeniedError":
         hint = "Let it list, get, put and delete objects under the prefix of LEAF_STORAGE_URL."
-        return Refusal(f"the key may not do in {name} what Leaf has to", hint, True)
+        return BucketRefusal(f"the key may not do in {name} what Leaf has to", hint, True)
     if code in _REGION or "incorrectly configured region" in text:
         hint = "Set AWS_REGION to the bucket's, or AWS_ENDPOINT_URL to its server."
-        return Refusal(f"{name} is in another region than it is looked for", hint, True)
+        return BucketRefusal(f"{name} is in another region than it is looked for", hint, True)
     if any(word in text for word in _NO_CREDENTIALS):
         hint = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the key of your provider."
-        return Refusal(f"no key is set for {name}", hint, True)
+        return BucketRefusal(f"no key is set for {name}", hint, True)
     hint = "What was opened here lately can be used. Try again in a moment."
-    return Refusal(f"{name} does not answer as it should", hint, False)
+    return BucketRefusal(f"{name} does not answer as it should", hint, False)
 
 
 def _code(error: Exception) -> str:

@@ -16,7 +16,7 @@ REMEMBERED = 1_000_000_000
 """Bytes over which the rate is taken; what came before counts ever less."""
 
 
-class Pace:
+class BucketPace:
     """Of one store. Safe to share between threads."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from leaf.ui.dialogs import page_is_free
 from leaf.ui.draw import draw_item
 from leaf.ui.items import WORKING, Item, items
 from leaf.ui.live import component, polled
-from leaf.ui.live.polled import Follower
+from leaf.ui.live.polled import PolledAnswer
 from leaf.ui.live.tickets import Ticket
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
@@ -76,7 +76,7 @@ def _is_settled(item: Item) -> bool:
 @st.fragment
 def _show(message_id: str, chat_id: str) -> None:
     first = f"live-{message_id}" not in st.session_state
-    follower: Follower = st.session_state.setdefault(f"live-{message_id}", Follower())
+    follower: PolledAnswer = st.session_state.setdefault(f"live-{message_id}", PolledAnswer())
     run = session().messages.watch(message_id)
     if run is not None:
         _read(follower, run)
@@ -110,7 +110,7 @@ def _show(message_id: str, chat_id: str) -> None:
         redraw("fragment")
 
 
-def _read(follower: Follower, run: Run) -> None:
+def _read(follower: PolledAnswer, run: Run) -> None:
     """All that there is. Another run of the same answer, as after a pause, begins at its
     beginning."""
     if follower.run is not run:

@@ -41,7 +41,7 @@ BOXES = frozenset(
 
 
 @dataclass
-class Follower:
+class PolledAnswer:
     """How far this browser has followed a run."""
 
     parts: list[Part] = field(default_factory=list)
@@ -69,7 +69,7 @@ def follow(message_id: str, chat_id: str) -> None:
 @st.fragment(run_every=PERIOD)
 def _live(message_id: str, chat_id: str) -> None:
     first = st.session_state.pop("live-first", "") == message_id
-    follower = st.session_state.setdefault(f"live-{message_id}", Follower())
+    follower = st.session_state.setdefault(f"live-{message_id}", PolledAnswer())
     # Where people sign in, access may end in the middle of an answer, so the store is asked each
     # time.
     run = (

@@ -11,11 +11,11 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-import threading
 from pathlib import Path
 
 from leaf.errors import LeafError
 from leaf.files.search_index import SearchIndex
+from leaf.keeping.background import Background
 from leaf.store import Store, blob_names, removal
 from leaf.store.model import Scope
 from leaf.store.removal import Gone
@@ -25,7 +25,7 @@ HASH = re.compile(r"[0-9a-f]{64}")
 logger = logging.getLogger(__name__)
 
 
-class Elsewhere:
+class Leftovers(Background):
     """Safe to call from any number of threads. Where files last in the data folder there is nothing to
     do: one Leaf has it."""
 
@@ -34,32 +34,14 @@ class Elsewhere:
         self._tables = tables
         self._home = home
         self._index = SearchIndex(home / "search")
-        self._guard = threading.Lock()
-        self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def begin(self) -> None:
-        """Look in the background, unless that is being done."""
-        with self._guard:
-            if self._closed.is_set() or (self._thread is not None and self._thread.is_alive()):
-                return
-            self._thread = threading.Thread(target=self._look, name="elsewhere", daemon=True)
-            self._thread.start()
-
-    def close(self) -> None:
-        """End after the workspace that is being looked through."""
-        with self._guard:
-            self._closed.set()
-            thread = self._thread
-        if thread is not None:
-            thread.join()
+        super().__init__("leftovers", self._look)
 
     def look(self) -> None:
         """Remove what other Leafs have deleted. Raises StoreError."""
         if self._store.blobs.cache is None:
             return
         for workspace_id in sorted(self._here()):
-            if self._closed.is_set():
+            if self.ending.is_set():
                 return
             self._of_files(workspace_id)
             self._fetched(workspace_id)
