@@ -11,15 +11,26 @@ from types import FrameType
 from xml.sax.saxutils import escape
 from zipfile import ZipFile
 
+import numpy as np
 import pytest
 
 from leaf.readers.base import TableInfo
 from leaf.readers.tabular import biff
 from leaf.readers.tabular.cells import column_letter
-from leaf.readers.tabular.formulas import MOST, SumFormula, parse
+from leaf.readers.tabular.formulas import (
+    MOST,
+    RowSum,
+    SumFormula,
+    confirmed,
+    in_xml,
+    of_spans,
+    parse,
+    within,
+)
 from leaf.readers.tabular.hidden import Formats
 from leaf.readers.tabular.sheet_parts import SheetSearch
 from leaf.readers.tabular.sheets import SheetsReader
+from leaf.readers.tabular.spans import MOST_BITS, SumSpan
 from tests.workbooks_kit import ods
 
 Value = str | float | tuple[str, float] | None
@@ -287,12 +298,148 @@ def test_an_endless_tag_is_gone_through_once(tmp_path: Path) -> None:
         ("SUM(B2+B3)", SumFormula(1, ((2, 2), (3, 3)))),
         ("SUM(B2:B5,7)", None),
         ("SUM(B9:B11)", None),  # of itself
+        ("SUM(C2:B3)", None),
+        ("SUM(B2:C3)", None),
+        ("SUM(Table1[sold])", SumFormula(1, ())),
+        ("SUM(Table1[sold],B2:B3)", None),
+        ("SUM(Table1[sold],Table1[left])", None),
+        ("SUBTOTAL(109,[sold])", SumFormula(1, (), skips=True)),
+        ("SUBTOTAL(9,B2:B3,B5)", SumFormula(1, ((2, 3), (5, 5)), skips=True)),
+        ("SUBTOTAL(4,B2:B3)", None),
+        ("SUBTOTAL(9)", None),
+        ("AGGREGATE(9,5,B2:B3,B5)", SumFormula(1, ((2, 3), (5, 5)), skips=True)),
+        ("AGGREGATE(109,5,B2:B3)", None),
+        ("AGGREGATE(9,5)", None),
         ("SUM()", None),
         ("", None),
     ],
 )
 def test_what_a_formula_adds_up(text: str, found: SumFormula | None) -> None:
     assert parse(text, 10, 1) == found
+
+
+@pytest.mark.parametrize(
+    ("spans", "sums"),
+    [
+        ([(2, 3)], True),
+        ([(2, 2), (5, 5)], True),
+        ([(11, 12)], True),
+        ([(2, 2)], False),  # one cell
+        ([], False),
+        ([(8, 10)], False),  # its own is among them
+        ([(10, 12)], False),
+        ([(2, 3), (9, 11)], False),
+    ],
+)
+def test_a_sum_is_of_two_other_cells_at_least(spans: list[tuple[int, int]], sums: bool) -> None:
+    assert of_spans(spans, 10, 1) == (SumFormula(1, tuple(spans)) if sums else None)
+
+
+@pytest.mark.parametrize("prefix", [b"<", b"<x:"])
+def test_the_cell_of_a_formula_is_looked_for_a_thousand_bytes_before_it(prefix: bytes) -> None:
+    def cell(before: int, away: int) -> bytes:
+        begin = prefix + b'c r="B9"'
+        filled = b" " * before + begin + b" " * (away - len(begin) - 1) + b">"
+        return filled + prefix + b"f>SUM(B2:B3)</"
+
+    found = [(9, SumFormula(1, ((2, 3),)))]
+    assert list(in_xml(cell(0, 50), prefix)) == found
+    assert list(in_xml(cell(7, 1_000), prefix)) == found
+    assert list(in_xml(cell(7, 1_001), prefix)) == []
+    assert list(in_xml(prefix + b"f>SUM(B2:B3)</" + cell(0, 50), prefix)) == found
+
+
+BODY = [4, 5, 6, 8, 9, 12]
+"""Rows of a sheet, 0-based, that a table's rows stand in."""
+
+
+@pytest.mark.parametrize(
+    ("row", "formula", "found"),
+    [
+        (13, SumFormula(3, ((5, 7),)), (5, RowSum(1, range(3), False))),
+        (13, SumFormula(3, ((6, 10),), skips=True), (5, RowSum(1, range(1, 5), True))),
+        (13, SumFormula(3, ((5, 5), (9, 9))), (5, RowSum(1, (0, 3), False))),
+        (5, SumFormula(2, ((6, 20),)), (0, RowSum(0, range(1, 6), False))),
+        (9, SumFormula(2, (), skips=True), (3, RowSum(0, range(3), True))),  # all above it
+        (13, SumFormula(3, ((6, 7), (20, 21))), None),  # some stand outside of the table
+        (13, SumFormula(3, ((1, 5),)), None),  # one row of it
+        (6, SumFormula(3, ()), None),
+        (7, SumFormula(3, ()), (2, RowSum(1, range(2), False))),
+        (13, SumFormula(4, ((5, 7),)), None),  # no column of it
+        (8, SumFormula(3, ((5, 7),)), None),  # no row of it: between, above, below
+        (4, SumFormula(3, ((5, 7),)), None),
+        (14, SumFormula(3, ((5, 7),)), None),
+    ],
+)
+def test_a_sum_of_a_sheet_is_one_of_a_table_where_all_of_it_stands_there(
+    row: int, formula: SumFormula, found: tuple[int, RowSum] | None
+) -> None:
+    assert within({row: [formula]}, BODY, [2, 3]) == ({found[0]: [found[1]]} if found else {})
+
+
+def test_sums_of_a_row_stay_together_and_too_many_are_none() -> None:
+    one, other = SumFormula(2, ((5, 7),)), SumFormula(3, ((5, 7),))
+    both = [RowSum(0, range(3), False), RowSum(1, range(3), False)]
+    assert within({13: [one, other]}, BODY, [2, 3]) == {5: both}
+    assert within({}, BODY, [2, 3]) == {}
+    elsewhere = dict.fromkeys(range(1_000, 1_000 + MOST - 1), [one])
+    assert within({**elsewhere, 13: [one]}, BODY, [2, 3]) == {5: both[:1]}
+    assert within({**elsewhere, 13: [one], 14: [one]}, BODY, [2, 3]) == {}
+
+
+def confirmed_sum(row: int, parts: range | tuple[int, ...], agree: tuple[int, ...]) -> SumSpan:
+    first, last = min(row, parts[0]), max(row, parts[-1])
+    return SumSpan(row, first, last, parts, agree, (), 0, MOST_BITS, near=True, whole=False)
+
+
+VALUES = np.array([[3, 10], [4, 20], [7, 30], [5, np.nan], [12, 41], [24, 90], [0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("sums", "found"),
+    [
+        ({2: [RowSum(7, (0, 1), False)]}, {2: confirmed_sum(2, range(2), (0,))}),
+        (
+            {2: [RowSum(7, range(2), False), RowSum(9, range(2), False)]},
+            {2: confirmed_sum(2, range(2), (0, 1))},
+        ),
+        ({4: [RowSum(7, (3, 2), False)]}, {4: confirmed_sum(4, range(2, 4), (0,))}),
+        ({0: [RowSum(7, (1, 2), False)]}, {}),
+        ({4: [RowSum(9, (0, 2), False)]}, {}),  # off by one in forty
+        ({6: [RowSum(7, range(4), False)]}, {}),
+        ({6: [RowSum(9, range(4), False), RowSum(7, (3, 4), False)]}, {}),  # zeros say nothing
+        ({3: [RowSum(9, range(2), False)]}, {}),  # an empty cell
+        ({2: [RowSum(8, range(2), False)]}, {}),  # of a column that is not looked at
+        # the column that has most parts says which they are, and one part is no sum
+        (
+            {5: [RowSum(7, (4, 2, 3), False), RowSum(9, (0, 1, 2, 3), False)]},
+            {5: confirmed_sum(5, range(2, 5), (0,))},
+        ),
+        ({4: [RowSum(7, (0, 1, 3), False)]}, {4: confirmed_sum(4, (0, 1, 3), (0,))}),
+        # sums that such a sum leaves out
+        (
+            {2: [RowSum(7, range(2), True)], 4: [RowSum(7, range(4), True)]},
+            {
+                2: confirmed_sum(2, range(2), (0,)),
+                4: confirmed_sum(4, (0, 1, 3), (0,)),
+            },
+        ),
+        (
+            {2: [RowSum(7, range(2), False)], 4: [RowSum(7, range(4), True)]},
+            {2: confirmed_sum(2, range(2), (0,))},
+        ),
+        ({2: [RowSum(7, (2, 3, 4), True)], 4: [RowSum(7, (4, 2), True)]}, {}),
+    ],
+)
+def test_a_formula_is_believed_where_its_rows_give_its_number(
+    sums: dict[int, list[RowSum]], found: dict[int, SumSpan]
+) -> None:
+    assert confirmed(sums, VALUES, [7, 9]) == found
+
+
+def test_sums_of_more_cells_than_are_looked_at_are_none() -> None:
+    many = RowSum(7, range(30_000_001), False)
+    assert confirmed({2: [many]}, VALUES, [7, 9]) == {}
 
 
 def test_sums_of_an_ods_are_known_by_their_formulas(tmp_path: Path) -> None:

@@ -37,7 +37,6 @@ from leaf.readers.tabular.delimited_source import (
 )
 from leaf.readers.tabular.grid import TableBlock, hard_columns
 from leaf.readers.tabular.integrity import examine
-from leaf.readers.tabular.place import TablePlace
 from leaf.readers.tabular.sql import connect
 from leaf.readers.tabular.text_sink import ragged_notes
 from leaf.readers.tabular.titles import title_above
@@ -199,10 +198,15 @@ def _write_block(
     info = with_doubts(
         TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes), block
     )
-    place = TablePlace("", block.top + 1, block.bottom + 1, columns, block.header_rows)
     soft = {position: next(iter(found.values())) for position, found in words.items()}
     return examine(
-        connection, target.parent, info, [i + 1 for i in body], place, soft, block.heading_positions
+        connection,
+        target.parent,
+        info,
+        [i + 1 for i in body],
+        block.place(),
+        soft,
+        block.heading_positions,
     )
 
 

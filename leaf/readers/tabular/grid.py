@@ -14,6 +14,7 @@ from typing import Any
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import is_empty, kind_of
+from leaf.readers.tabular.place import TablePlace
 
 Row = Sequence[Any]
 Grid = Sequence[Row]
@@ -54,6 +55,10 @@ class TableBlock:
         """Where in `body` its headings are."""
         at = {row: position for position, row in enumerate(self.body)} if self.headings else {}
         return [at[row] for row in self.headings if row in at]
+
+    def place(self, sheet: str = "") -> TablePlace:
+        """Where it stands in its file, for notes."""
+        return TablePlace(sheet, self.top + 1, self.bottom + 1, self.columns, self.header_rows)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from leaf.readers.tabular.formulas import within as within_table
 from leaf.readers.tabular.grid import GridContent, TableBlock, hard_columns
 from leaf.readers.tabular.hidden import merged_note, within
 from leaf.readers.tabular.integrity import examine
-from leaf.readers.tabular.place import TablePlace
 from leaf.readers.tabular.sheet_grid import SheetGrid
 from leaf.readers.tabular.sql import connect
 from leaf.readers.tabular.titles import title_above
@@ -248,9 +247,7 @@ def _write_block(
         target.name, sheet.name, cells, written.rows, written.columns, sheet.hidden, all_notes
     )
     info = with_doubts(info, block)
-    place = TablePlace(
-        sheet.name, block.top + 1, block.bottom + 1, block.columns, block.header_rows
-    )
+    place = block.place(sheet.name)
     numbers = [i + 1 for i in body]
     soft = {position: next(iter(found.values())) for position, found in words.items()}
     sums = within_table(sheet.sums, body, block.columns)

@@ -71,16 +71,16 @@ class TotalRows:
         for index, words in self._words(self.table.texts[:LABEL_COLUMNS]).items():
             column = self.table.column(index)
             rows = self._holding(column, list(words))
-            if 2 * len(rows) > max(
-                2, self.table.rows
-            ):  # where most rows are called subtotals, they are what the table is about
+            most = max(1, self.table.rows // 2)
+            if len(rows) > most:
+                # Where most rows are called subtotals, they are what the table is about.
                 words = {
                     text: label
                     for text, label in words.items()
                     if label.exact and label.kind == "total"
                 }
                 rows = self._holding(column, list(words)) if words else []
-            if 2 * len(rows) > max(2, self.table.rows):
+            if len(rows) > most:
                 continue
             for row, text in rows:
                 label = words[text]
@@ -159,7 +159,9 @@ class TotalRows:
         """Rows that are proven to be totals or averages, and rows that may be."""
         import numpy as np
 
-        labels = self.labels(soft) if self.table.rows else {}
+        if not self.table.rows:
+            return {}, {}
+        labels = self.labels(soft)
         if self.table.rows == 1:  # a block of its own: nothing is left to prove it by
             return {}, {
                 row: DoubtfulRow("total", True)
@@ -169,11 +171,9 @@ class TotalRows:
         if len(labels) > _MOST_CALLED or self.table.rows > SUMMED_ROWS:
             return {}, {row: DoubtfulRow("total", True) for row in labels}
         nearly = self._nearly_numbers()
-        columns = sorted([*self.table.numeric, *nearly])[
-            : max(2, MAX_CELLS // max(1, self.table.rows))
-        ]
+        columns = sorted([*self.table.numeric, *nearly])[: max(2, MAX_CELLS // self.table.rows)]
         signed = labels or self.formulas
-        if self.table.rows < 2 or not columns or (not self.table.whole and not signed):
+        if not columns or (not self.table.whole and not signed):
             return {}, {}
         named = self._key_names(columns)
         keys = [i for i in range(len(self.table.types)) if i not in columns or i in named][
@@ -211,9 +211,7 @@ class TotalRows:
     def _nearly_numbers(self) -> set[int]:
         """Columns of text that hold numbers in most of their cells: a few words do not keep the
         others from being added up."""
-        if not self.table.texts or not self.table.whole:
-            return set()
-        some = self.table.texts[:200]
+        some = self.table.texts[:200] if self.table.whole else []
         if self.table.rows > _LOOKED_AT:
             some = [i for i in some if self._holds_numbers(i)]
         if not some:
@@ -232,7 +230,7 @@ class TotalRows:
         good, given = self.table.asked(self._counts(index), f"WHERE file_row_number % {step} = 0")[
             0
         ]
-        return bool(good) or given < min(100, _LOOKED_AT // 10)
+        return bool(good) or given < 100
 
     def _counts(self, index: int) -> str:
         """SQL: how many values of a column of text are numbers, and how many there are."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.labels import Label, is_ordinary, label_of
-from leaf.readers.tabular.place import TablePlace, locate
+from leaf.readers.tabular.place import locate
 from leaf.readers.tabular.table_file import WHOLE_ROWS, counted
 from leaf.readers.tabular.total_rows import LABEL_COLUMNS
 
@@ -45,8 +45,7 @@ def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str =
         f"{counted(len(rows))} {'is' if one else 'are'} called a total or an average; queries "
         f"leave out those that are one."
     )
-    place = TablePlace(sheet, block.top + 1, block.bottom + 1, block.columns, block.header_rows)
-    return [locate(Note("totals-called", text, len(rows), places(rows)), (), place)]
+    return [locate(Note("totals-called", text, len(rows), places(rows)), (), block.place(sheet))]
 
 
 def counts_of_true(

@@ -67,15 +67,12 @@ def find(
 ) -> tuple[dict[int, ProvenRow], dict[int, DoubtfulRow]]:
     """Rows that are proven to be no data, and rows that are kept and may be none.
 
-    `values` is rows × numeric columns, NaN where empty; `linked` says whether the parts carry the
-    name beside a word, `is_rest` whether a row is called what is left of another; `formulas` are
-    rows that are sums as their formulas say.
+    `values` is rows × numeric columns, two rows and one column at least, NaN where empty; `linked`
+    says whether the parts carry the name beside a word, `is_rest` whether a row is called what is
+    left of another; `formulas` are rows that are sums as their formulas say.
     """
     import numpy as np
 
-    n = len(values)
-    if n < 2 or not values.shape[1]:
-        return {}, {}
     numbers = TableNumbers(values, steps, rates)
     apart = [
         r
@@ -89,7 +86,7 @@ def find(
     sums = {
         r: s for r, s in signs.items() if some[r] and not (s.label and s.label.kind == "average")
     }
-    search = SumSearch(numbers, sums, linked, n <= SEARCHED)
+    search = SumSearch(numbers, sums, linked, len(values) <= SEARCHED)
     search.run(rows)
     search.rest(rows)
     search.found |= {row: _against(numbers, span) for row, span in (formulas or {}).items()}
