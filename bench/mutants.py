@@ -150,6 +150,7 @@ PARTS = {
             "test_readers_tables_sheets",
             "test_readers_tables_records",
             "test_doubtful_totals",
+            "test_total_rows",
             "test_total_words",
             "test_totals_evidence",
             "test_totals_long",

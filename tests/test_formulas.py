@@ -382,7 +382,7 @@ def test_sums_of_a_row_stay_together_and_too_many_are_none() -> None:
     both = [RowSum(0, range(3), False), RowSum(1, range(3), False)]
     assert within({13: [one, other]}, BODY, [2, 3]) == {5: both}
     assert within({}, BODY, [2, 3]) == {}
-    elsewhere = dict.fromkeys(range(1_000, 1_000 + MOST - 1), [one])
+    elsewhere = {row: [one] for row in range(1_000, 1_000 + MOST - 1)}
     assert within({**elsewhere, 13: [one]}, BODY, [2, 3]) == {5: both[:1]}
     assert within({**elsewhere, 13: [one], 14: [one]}, BODY, [2, 3]) == {}
 
@@ -435,6 +435,12 @@ def test_a_formula_is_believed_where_its_rows_give_its_number(
     sums: dict[int, list[RowSum]], found: dict[int, SumSpan]
 ) -> None:
     assert confirmed(sums, VALUES, [7, 9]) == found
+
+
+def test_a_sum_that_leaves_out_all_but_one_row_is_none() -> None:
+    sums = {2: [RowSum(0, range(2), True)], 3: [RowSum(0, (1, 2), True)]}
+    values = np.array([[3.0], [4], [7], [4]])
+    assert confirmed(sums, values, [0]) == {2: confirmed_sum(2, range(2), (0,))}
 
 
 def test_sums_of_more_cells_than_are_looked_at_are_none() -> None:

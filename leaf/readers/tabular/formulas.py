@@ -179,7 +179,8 @@ def confirmed(
     spans: dict[int, SumSpan] = {}
     added = 0
     for row, formulas in sums.items():
-        agree, parts = [], np.arange(0)
+        agree: list[int] = []
+        parts: Ints | tuple[int, ...] = ()
         for one in formulas:
             c = place.get(one.column)
             if c is None or not np.nan_to_num(values[row, c]):

@@ -224,9 +224,9 @@ class TotalRows:
         }
 
     def _holds_numbers(self, index: int) -> bool:
-        """Whether any of some rows from all over the table holds a number; a column of mostly
+        """Whether any of some rows from all over a long table holds a number; a column of mostly
         numbers shows one."""
-        step = max(1, self.table.rows // _LOOKED_AT)
+        step = self.table.rows // _LOOKED_AT
         good, given = self.table.asked(self._counts(index), f"WHERE file_row_number % {step} = 0")[
             0
         ]
