@@ -152,8 +152,11 @@ PARTS = {
             "test_doubtful_totals",
             "test_total_rows",
             "test_total_words",
+            "test_totals_doubted",
             "test_totals_evidence",
+            "test_totals_found",
             "test_totals_long",
+            "test_totals_weighed",
         ),
     ),
     "receipts": Part(

@@ -137,14 +137,19 @@ def test_texts_are_looked_at_one_by_one_in_a_small_table_and_searched_in_a_large
     assert {i: sorted(words) for i, words in found.items()} == dict.fromkeys(
         range(3), sorted([cells[0], *cells[2:]])
     )
-    more = written.rows({name: texts(*cells, "r1") for name in "abc"})
-    assert more._like_words([0, 1, 2]) == {i: ["Total"] for i in range(3)}
+    more = written.rows({"a": texts(*cells, *(f"s{n}" for n in range(201)))})
+    assert more._like_words([0]) == {0: ["Total"]}
+    wide = written.rows({name: texts(*cells, "s") for name in "abc"})
+    assert wide._like_words([0, 1, 2]) == {i: ["Total"] for i in range(3)}
     assert more._like_words([]) == {}
 
 
 def test_a_column_of_two_thousand_texts_is_not_varied(written: Written) -> None:
     rows = written.rows(
-        {"a": texts(*(f"r{n % 2_000}" for n in range(2_100))), "b": texts(*map(str, range(2_100)))}
+        {
+            "a": texts(*(f"r{n % 2_000}" for n in range(2_100))),
+            "b": texts(*map(str, range(2_001)), *["0"] * 99),
+        }
     )
     assert (rows._varied("a"), rows._varied("b")) == (False, True)
 
@@ -246,14 +251,21 @@ def test_a_gap_says_something_where_the_first_eight_columns_of_keys_have_it(
     assert found(*["x"] * 5, *[None] * 6) == set()
 
 
-def test_in_a_very_long_table_words_and_formulas_alone_are_looked_at(written: Written) -> None:
+def test_in_a_very_long_table_words_and_formulas_alone_are_looked_at(
+    written: Written, monkeypatch: pytest.MonkeyPatch
+) -> None:
     columns = {
         "k": texts("a", "b", "c", None),
         "n": numbers(48_391, 77_213, 10_009, 135_613),
         "m": numbers(1_091, 2_502, 877, 4_470),
     }
     assert set(written.rows(columns).find({})[0]) == {3}
-    assert written.rows(columns, 1_000_001).find({}) == ({}, {})
+    monkeypatch.setattr("leaf.readers.tabular.table_file.WHOLE_ROWS", 3)
+    assert written.rows(columns).find({}) == ({}, {})
+    sums = {3: [RowSum(1, range(3), False)]}
+    assert set(written.rows(columns, sums=sums).find({})[0]) == {3}
+    columns["k"] = texts("a", "b", "c", "Total")
+    assert set(written.rows(columns).find({})[0]) == {3}
 
 
 @pytest.mark.parametrize(("groups", "found"), [(166, True), (167, False)])
@@ -301,6 +313,13 @@ def test_a_row_without_a_sign_is_proven_by_its_formula(written: Written) -> None
         {3: ProvenRow("total", 0, 3, ((1, 5.0, 6.0),))},
         {},
     )
+    columns["k"] = texts("a", "b", "c", "Europe")
+    assert written.rows(columns).find({}) == ({}, {})
+    named = {3: DoubtfulRow("subtotal", False)}
+    assert written.rows(columns, sums=sums).find({}) == ({}, named)
+    columns["k"] = texts("a", "b", "c", "Subtotal")
+    proven = {3: ProvenRow("subtotal", 0, 3, ((1, 5.0, 6.0),))}
+    assert written.rows(columns, sums=sums).find({}) == (proven, {})
 
 
 # --- columns

@@ -239,7 +239,7 @@ def _counted_instead(search: SumSearch, total: int, rows: set[int]) -> dict[int,
                 return {}
             sums[part] = span
             left.extend(span.parts)
-    return sums if len(seen) >= len(rows) and seen >= rows else {}
+    return sums if seen >= rows else {}
 
 
 def _is_plain(signs: Mapping[int, Sign], row: int) -> bool:
@@ -407,25 +407,18 @@ def _is_doubtful(search: SumSearch, sign: Sign, span: SumSpan | None, row: int, 
     value of its column."""
     assert sign.label is not None
     label = sign.label
-    ordinary = (
-        sign.times > 1
-        and (sign.keys < 0 or not (label.sure and label.exact))
-        and not (label.sure and label.exact and sign.stub)
-    )
-    if ordinary and sign.keys <= 0:
+    plain = label.sure and label.exact and (sign.stub or sign.keys >= 0)
+    if sign.times > 1 and not plain:
         return False
-    if span is not None and span.bits >= 3 and not ordinary:
+    if span is not None and span.bits >= 3:
         return True
-    if ordinary or (sign.keys <= 0 and (not sign.stub or is_ordinary(label))):
+    if sign.keys <= 0 and (not sign.stub or is_ordinary(label)):
         return False
     if label.sure and (label.exact or label.kind == "subtotal"):
         return True
-    said = label.sure and is_said(label)
-    return (
-        sign.keys > 0
-        or ((label.exact or said) and sign.times == 1)
-        or (sign.keys == 0 and _greatest(search, row, rows))
-    )
+    if sign.keys > 0 or label.exact or (label.sure and is_said(label)):
+        return True
+    return sign.keys == 0 and _greatest(search, row, rows)
 
 
 def _greatest(search: SumSearch, row: int, rows: Ints) -> bool:
@@ -436,10 +429,9 @@ def _greatest(search: SumSearch, row: int, rows: Ints) -> bool:
     near = np.abs(search.numbers.values[rows[max(0, at - 4) : at + 5]])
     own = np.abs(search.numbers.values[row])
     given = ~np.isnan(own) & (own != 0)
-    if not given.any() or len(near) < 3:
-        return False
-    largest = np.nanmax(np.where(np.isnan(near), 0, near), axis=0)
-    return bool((own[given] >= largest[given]).mean() >= 0.6)
+    largest = np.nan_to_num(near).max(axis=0)
+    count = int(np.count_nonzero(own[given] >= largest[given]))
+    return len(near) > 2 and 5 * count >= 3 * max(1, int(np.count_nonzero(given)))
 
 
 def _differs(
@@ -465,11 +457,11 @@ def _differs(
     times = np.maximum(1, np.round(sums / np.where(own == 0, np.nan, own)))
     _, exact = numbers.close(own * times, sums, len(parts))
     for c in np.flatnonzero(~np.isnan(own) & numbers.additive & ~exact):
+        printed, total = float(own[c]), float(sums[c])
+        if not total:
+            continue
         column = numbers.values[parts, c]
-        printed, total = float(numbers.values[row, c]), float(np.nansum(column))
-        within = (
-            np.nanmin(column) <= printed <= np.nanmax(column) if (~np.isnan(column)).any() else True
-        )
-        if not within and total and 0.3 <= printed / total <= 3:
+        within = np.nanmin(column) <= printed <= np.nanmax(column)
+        if not within and 0.3 <= printed / total <= 3:
             off.append((int(c), printed, total))
     return tuple(off)
