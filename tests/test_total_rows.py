@@ -489,15 +489,16 @@ def test_a_word_is_judged_by_what_stands_left_and_right_of_it(
 
 
 @pytest.mark.parametrize(
-    ("count", "gap", "kept"), [(200, False, True), (201, False, False), (201, True, True)]
+    ("count", "gaps", "kept"),
+    [(200, 0, True), (201, 0, False), (201, 1, True), (201, 2, True)],
 )
 def test_a_word_beside_filled_keys_in_more_than_two_hundred_rows_is_a_value(
-    written: Written, count: int, gap: bool, kept: bool
+    written: Written, count: int, gaps: int, kept: bool
 ) -> None:
     rows = written.rows({"a": texts("x"), "b": texts("x")}, 1_000)
-    empty = {1: flags(*(range(count) if gap else ()), rows=1_000)}
+    empty = {i: flags(*(range(count) if i <= gaps else ()), rows=1_000) for i in (1, 2)}
     signs = rows._signs(dict.fromkeys(range(count), (LABEL, 0)), empty, np.ones((1_000, 1)), set())
-    expected = Sign(LABEL, 0, True, 1 if gap else -1, count)
+    expected = Sign(LABEL, 0, True, gaps - 1, count)
     assert signs == (dict.fromkeys(range(count), expected) if kept else {})
 
 

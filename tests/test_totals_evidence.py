@@ -157,6 +157,7 @@ def test_a_name_beside_a_word_is_looked_for_where_there_is_one() -> None:
     assert not names(3).shared(label("South total"), sums)
     assert not names(3).shared(label("Total"), sums), "no name, and an empty cell is none"
     assert not names(3).shared(None, sums)
+    assert names(_NAMED).shared(label("North total"), sums)
     assert not names(_NAMED + 1).shared(label("North total"), sums)
 
 

@@ -303,7 +303,7 @@ class TotalRows:
         for row, (label, index) in labels.items():
             state = _keys(row, {k: flags for k, flags in regular.items() if k > index})
             left = [k for k in self.table.texts if k < index and k not in nearly]
-            stub = index < 0 or all(k in empty and empty[k][row] for k in left)
+            stub = all(k in empty and empty[k][row] for k in left)
             often = times[label.text, index]
             if often <= _ORDINARY or state >= 0:
                 signs[row] = Sign(label, index, stub, state, often)
