@@ -3,7 +3,7 @@ that are added up, and how much of long tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,9 @@ SQL_TYPES = {pa.string(): "VARCHAR", pa.float64(): "DOUBLE", pa.int64(): "BIGINT
 
 
 @pytest.fixture(scope="module")
-def connection() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect()
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as opened:
+        yield opened
 
 
 class Written:

@@ -102,6 +102,7 @@ def named(bits: float, row: int = 5, **more: Any) -> SumSpan:
         (Sign(NORTH), lambda bits: named(bits, 11), {}, 7.0),  # the last row, the first one
         (Sign(NORTH), lambda bits: named(bits, 0), {}, 7.0),
         (Sign(NORTH), lambda bits: named(bits, 10), {}, 9.0),
+        (Sign(NORTH), lambda bits: named(bits, 1), {}, 9.0),
         (Sign(NORTH), named, {"linked": True}, 4.0),
         (Sign(TOTAL), named, {"linked": True}, 3.0),  # no name to be linked by
         (Sign(SUBTOTAL), named, {"linked": False}, 3.0),
@@ -120,9 +121,11 @@ def test_structure_and_arithmetic_prove_together(
 
 def test_a_sum_of_sums_weighs_for_its_parts() -> None:
     inner = [span(2, range(2), 5), span(5, range(3, 5), 5)]
+    less = [span(2, range(2), 4.9), span(5, range(3, 5), 4.9)]
     signs = {2: Sign(label("North total")), 5: Sign(label("Sum of South"))}
     assert set(judged(search([*inner, span(6, (2, 5))]), signs)) == {2, 5}
     assert judged(search([*inner, span(6, (2, 4))]), signs) == {}
+    assert judged(search([*less, span(6, (2, 5))]), signs) == {}
     assert judged(search(inner), signs) == {}
 
 

@@ -162,7 +162,7 @@ def _judge(
     bonus = _consistency(search, signs)
     together = _together(search, signs)
     within = _nested(search.found)
-    ends = (int(rows[0]), int(rows[-1])) if len(rows) else (-1, -1)
+    ends = {*rows[:1].tolist(), *rows[-1:].tolist()}
     proven = {}
     for row, span in search.found.items():
         sign = signs.get(row)
