@@ -200,6 +200,7 @@ def test_a_name_is_doubted_where_its_row_is_the_greatest_near_it() -> None:
         ([[1], [1], [1], [1], [7], [1], [1], [1], [9]], 4, False),
         ([[1], [1], [1], [1], [7], [1], [1], [1], [1], [9]], 4, True),
         ([[9], [1], [7], [1]], 2, False),
+        ([[1, 8], [7, 7], [2, 2]], 1, False),  # in one of two
     ],
 )
 def test_the_greatest_of_its_neighbours(table: list[list[float]], row: int, greatest: bool) -> None:
@@ -233,6 +234,7 @@ def test_neighbours_are_rows_with_numbers() -> None:
         ([10, np.nan, 30], 50, True),
         ([np.nan, np.nan], 50, False),
         ([-10, 10], 50, False),
+        ([0.5, 0.5], 1, False),
         ([10, 25], np.nan, False),
         ([10, 25], 0, False),
     ],

@@ -282,6 +282,7 @@ def test_parts_are_nested_where_each_is_a_sum_and_there_are_several() -> None:
         (SUBTOTAL, (0, 10), "subtotal"),
         (None, (0, 10), "total"),  # the widest
         (None, (1, 10), "subtotal"),
+        (None, (1, 9), "subtotal"),
         (NORTH, (0, 10), "total"),
         (NORTH, (1, 10), "subtotal"),
     ],
