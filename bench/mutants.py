@@ -164,6 +164,7 @@ PARTS = {
         (
             "test_receipts",
             "test_receipts_parts",
+            "test_receipts_figures",
             "test_coverage",
             "test_agent_keyless",
             "test_containers",

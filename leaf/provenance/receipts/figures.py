@@ -8,11 +8,11 @@ are not figures here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from leaf.provenance.receipts.names import CURRENCIES, blanked
+from leaf.provenance.receipts.names import CURRENCIES, blanked, without_ordinals
 from leaf.provenance.receipts.words import counts_things
 
 Unit = Literal["number", "percent", "points", "date", "year", "time"]
@@ -52,7 +52,7 @@ class Figure:
     @property
     def digits(self) -> int:
         """How many digits say something: 3 in 1,230 and 0.0123."""
-        number = re.sub(r"\D", "", self.text).lstrip("0")
+        number = re.sub(r"\D", "", _POWER.sub("", self.text)).lstrip("0")
         return len(number.rstrip("0") if not re.search(r"\d[.,]\d{1,2}\D*$", self.text) else number)
 
 
@@ -85,6 +85,8 @@ _LOWER += " julio agosto septiembre octubre noviembre diciembre"
 """Months that are not written with a capital; `may` and `march` without one are verbs."""
 _DAY_MONTH = rf"(?=[A-ZÄÖÜ]|(?:{_LOWER.replace(' ', '|')})\b)"
 _MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
+_POWER = re.compile(r"(?<=\d)e([-+−]?\d{1,2})(?!\w)", re.IGNORECASE)
+"""`1.2e-05`, as code prints it."""
 _SCALES = {
     "k": 1e3,
     "thousand": 1e3,
@@ -124,9 +126,22 @@ _SCALES = {
     "billones": 1e12,
     "trillion": 1e12,
     "tn": 1e12,
+    "lakh": 1e5,
+    "lakhs": 1e5,
+    "crore": 1e7,
+    "crores": 1e7,
 }
+THOUSAND_EUROS = 1e3
+"""`T€`; a `t` beside anything else are tonnes."""
+_LENGTH = re.compile(r"[-−+]?\d[\d.,'’]*(?:\sm|\s?mm)(?!\s?[€$£¥])")
+"""Metres and millimetres, or millions: `45 m`, `12 mm`."""
 _THIN = "\u00a0\u202f\u2009'’"
-_NUMBER = rf"\d{{1,3}}(?:[,.{_THIN}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
+_NUMBER = (
+    r"(?:\d{1,2}(?:,\d\d)+,\d{3}(?!\d)(?:\.\d+)?|"  # 1,23,456 of India
+    rf"\d{{1,3}}(?:[,.{_THIN}]\d{{3}})+(?!\d)(?:[.,]\d+)?|"
+    r"\d+(?:[.,]\d+)?|(?<![\w.,)\]])\.\d+)"
+    r"(?:(?<=\d)e[-+−]?\d{1,2}(?!\w))?"
+)
 _POINTS = (
     r"(?:(?:%|percent(?:age)?)[ -]?points?|Prozentpunkte?n?|%-Punkte?n?|points? de "
     r"(?:pourcentage|%)|puntos porcentuales|pp|pts"
@@ -137,13 +152,15 @@ _FIGURE = re.compile(
     rf"(?P<number>{_NUMBER})"
     rf"(?:(?P<points>\s?{_POINTS})|(?P<percent>\s?(?:%|percent\b|per cent\b|pct\b|Prozent\b|vom Hundert\b|v\.\s?H\.|"
     rf"pour cent\b|por cien(?:to)?\b))"
-    rf"|[ \u00a0\u202f]?(?P<scale>{'|'.join(sorted(_SCALES, key=len, reverse=True))})\b\.?)?",
+    rf"|[ \u00a0\u202f]?(?P<scale>{'|'.join(sorted(_SCALES, key=len, reverse=True))}|(?-i:T)(?=€|EUR))"
+    rf"(?:\b\.?|(?={CURRENCIES})))?",
     re.IGNORECASE,
 )
+_NTH = r"(?:st|nd|rd|th|er|\.?[ºª°]|\.)?"
 _DATES = (
-    re.compile(r"\b(?P<y>(?:1[5-9]|20|21)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b"),
+    re.compile(r"\b(?P<y>(?:1[5-9]|20|21)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?(?:\b|(?=T\d\d:))"),
     re.compile(
-        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?P<month>{_MONTH}),?\s(?:de\s)?(?P<y>\d{{4}})\b",
+        rf"\b(?P<d>\d{{1,2}}){_NTH}\s(?:of\s|de\s)?(?P<month>{_MONTH}),?\s(?:de\s)?(?P<y>\d{{4}})\b",
         re.IGNORECASE,
     ),
     re.compile(
@@ -152,7 +169,7 @@ _DATES = (
     ),
     re.compile(rf"\b(?P<month>{_MONTH})\s(?:de\s)?(?P<y>\d{{4}})\b", re.IGNORECASE),
     re.compile(
-        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?-i:{_DAY_MONTH})(?P<month>{_MONTH})(?!\w)",
+        rf"\b(?P<d>\d{{1,2}}){_NTH}\s(?:of\s|de\s)?(?-i:{_DAY_MONTH})(?P<month>{_MONTH})(?!\w)",
         re.IGNORECASE,
     ),
     re.compile(
@@ -161,10 +178,21 @@ _DATES = (
     ),
     re.compile(r"\b(?P<a>\d{1,2})(?P<sep>[./])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})\b"),
 )
-_TIME = re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?\b")
+_TIME = re.compile(r"(?<![^\WT])\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?(?!\d)(?=Z|\b)")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _POINT = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})*\.(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)")
 _COMMA = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})*,(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)")
+_SPACED = re.compile(
+    r"(?<![\w.,:/])\d{1,3}(?: \d{3}){2,}(?![\d])(?! \d)|"
+    r"(?<![\w.,:/])\d{1,3} (?:0\d\d(?![\d.])|\d{3}(?=[.,]\d\d?(?!\d)))|"
+    rf"(?<![\w.,:/])\d{{1,3}} \d{{3}}(?=\s?(?:[€$£%]|(?:{CURRENCIES})\b|euros?\b|francs\b))"
+)
+"""Thousands apart by a space that is no narrow one, where nothing else can be meant."""
+_SPACED_OF_FRENCH = re.compile(r"(?<![\w.,:/])\d{1,3}(?: \d{3})+(?![\d])(?! \d)")
+_FRENCH = re.compile(r"(?i)\b(?:le|les|une|est|et|aux|dans|avec|pour|ont|sont|été|au|du|sur|par)\b")
+_TO = re.compile(r"[-–]|\s(?:to|bis|à|a|hasta)\s")
+_AND = re.compile(r"\s(?:and|und|et|y)\s")
+_BETWEEN = re.compile(r"(?i)\b(?:between|zwischen|entre)\s\S{0,4}$")
 LONGEST = 40
 """Characters of a number; a longer one is a key or a hash."""
 _ABOUT = (
@@ -184,9 +212,9 @@ _HEDGE = re.compile(
 )
 
 
-def figures(text: str, names: Iterable[str] = ()) -> list[Figure]:
+def figures(text: str, names: Iterable[str] = (), joined: bool = True) -> list[Figure]:
     """All figures, in their order. `names` of files and columns that hold digits are not read as
-    figures."""
+    figures; `joined`: whether `12 400 €` is one."""
     masked = blanked(text, names)
     found: list[Figure] = []
     for pattern in _DATES:
@@ -197,8 +225,18 @@ def figures(text: str, names: Iterable[str] = ()) -> list[Figure]:
     for match in _TIME.finditer(masked):
         found.append(Figure(match.start(), match.end(), match.group(), "time"))
         masked = _blank(masked, match.start(), match.end())
-    found += _numbers(masked, text)
+    masked = without_ordinals(masked)
+    found += _numbers(_joined(masked) if joined else masked, text)
     return sorted(found, key=lambda figure: figure.start)
+
+
+def _joined(text: str) -> str:
+    """A text in which thousands that stand apart by a space do so by one that does not break. In
+    French that is what two numbers beside each other are."""
+    french = len({found.casefold() for found in _FRENCH.findall(text)}) > 1
+    return (_SPACED_OF_FRENCH if french else _SPACED).sub(
+        lambda m: m.group().replace(" ", "\u00a0"), text
+    )
 
 
 def _decimal_mark(text: str) -> str:
@@ -208,8 +246,9 @@ def _decimal_mark(text: str) -> str:
     return "" if point == comma else "." if point else ","
 
 
-def _numbers(masked: str, text: str) -> Iterator[Figure]:
+def _numbers(masked: str, text: str) -> list[Figure]:
     point = _decimal_mark(masked)
+    found: list[Figure] = []
     for match in _FIGURE.finditer(masked):
         start, end = match.span()
         if (
@@ -229,25 +268,46 @@ def _numbers(masked: str, text: str) -> Iterator[Figure]:
             and not counts_things(text, start, end)
         ):
             year = float(number)
-            yield Figure(
-                start,
-                start + len(written),
-                written,
-                "year",
-                (NumberRange(year, year, year),),
-                dates=(number,),
+            found.append(
+                Figure(
+                    start,
+                    start + len(written),
+                    written,
+                    "year",
+                    (NumberRange(year, year, year),),
+                    dates=(number,),
+                )
             )
             continue
-        scale = _SCALES[match["scale"].lower()] if match["scale"] else 1.0
-        sign = -1.0 if match["sign"] in ("-", "−") else 1.0
         if len(number) > LONGEST:
             continue
-        readings = tuple(
-            _around(sign * value, half, hedge).scaled(scale)
-            for value, half in _readings(number, point)
+        scaled = (match["scale"] or "").lower()
+        scale = _SCALES.get(scaled, THOUSAND_EUROS) if scaled else 1.0
+        sign = -1.0 if match["sign"] in ("-", "−") else 1.0
+        plain = tuple(
+            _around(sign * value, half, hedge) for value, half in _readings(number, point)
         )
+        readings = tuple(reading.scaled(scale) for reading in plain)
+        if scaled in ("m", "mm") and _LENGTH.match(text, start):
+            readings += plain
         unit: Unit = "points" if match["points"] else "percent" if match["percent"] else "number"
-        yield Figure(start, start + len(written), written, unit, readings)
+        if found and (scaled or unit != "number") and _is_range(text, found[-1], start):
+            first = found[-1]
+            also = tuple(reading.scaled(scale) for reading in first.readings) if scaled else ()
+            found[-1] = replace(first, unit=unit, readings=(*also, *first.readings))
+        found.append(Figure(start, start + len(written), written, unit, readings))
+    return found
+
+
+def _is_range(text: str, first: Figure, start: int) -> bool:
+    """Whether a number and the next one say from where to where: the unit behind the second is that
+    of both, as in `1.2 to 1.4 million` and `between 5 and 10 %`."""
+    if first.unit != "number" or not first.text[-1].isdigit():
+        return False
+    between = text[first.end : start]
+    return bool(_TO.fullmatch(between)) or (
+        bool(_AND.fullmatch(between)) and bool(_BETWEEN.search(text[: first.start]))
+    )
 
 
 def _around(value: float, half: float, hedge: re.Match[str] | None) -> NumberRange:
@@ -275,6 +335,9 @@ def _last_digit(value: float) -> float:
 def _readings(number: str, point: str) -> list[tuple[float, float]]:
     """Value and half of the last digit, for each way to read the separators; `point` stands before
     decimals, if that is known."""
+    if power := _POWER.search(number):
+        factor = float(f"1e{power[1].replace('−', '-')}")
+        return [(v * factor, h * factor) for v, h in _readings(number[: power.start()], point)]
     plain = re.sub(f"[{_THIN}]", "", number)
     marks = [c for c in plain if c in ",."]
     if not marks:
@@ -287,7 +350,7 @@ def _readings(number: str, point: str) -> list[tuple[float, float]]:
         return [as_decimal]
     if len(marks) > 1:
         return [as_thousands]
-    if len(decimals) != 3 or len(whole) > 3 or whole == "0":
+    if len(decimals) != 3 or len(whole) > 3 or whole in ("", "0"):
         return [as_decimal]
     if point:
         return [as_decimal if last == point else as_thousands]

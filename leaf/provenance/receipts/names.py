@@ -85,7 +85,8 @@ PASSED_OVER = (
     re.compile(rf"\b(?!(?:{CURRENCIES})\d)[^\W\d]\w*\d\w*(?:[.-]\w+)*"),
     re.compile(r"#\d+\b|(?<=§)\s?\d+\w*"),
     re.compile(
-        r"\b\d+(?:st|nd|rd|th|er|re|ère|e|ème|eme|es|èmes|de)\b|\b\d+\.?[ºª°](?!\s?[CFK]\b)|\b\d+\.(?:er|o|a)\b"
+        r"(?<=\b(?:19|20)\d\d[/–])\d\d(?![\w%/–]|[.,]\d)|"
+        r"(?<=\b(?:19|20)\d\d-)(?:1[3-9]|[2-9]\d)(?![\w%-]|[.,]\d)"
     ),
     re.compile(
         rf"(?i:\b(?:{_ARTICLES}))\s\d{{1,3}}\.(?=\s(?!{_MONTHS}|(?:{_BEGINS})\b)[A-ZÄÖÜa-zäöü])"
@@ -99,6 +100,10 @@ PASSED_OVER = (
     re.compile(rf"(?i)\b\d{{1,2}}\s(?=(?:{_MOST})\b)"),
 )
 """In this order: a later one does not look into what an earlier one took."""
+_ORDINALS = re.compile(
+    r"\b\d+(?:st|nd|rd|th|er|re|ère|e(?![-+−]\d)|ème|eme|es|èmes|de)\b|"
+    r"\b\d+\.?[ºª°](?!\s?[CFK]\b)|\b\d+\.(?:er|o|a)\b"
+)
 _DATE_NAME = re.compile(r"^\W*(?:\d{4}\b|\w+\.?\s\d{4}\W*$)")
 _DIGITS = re.compile(r"\d+")
 LONGEST_NAME = 60
@@ -121,6 +126,12 @@ def blanked(text: str, names: Iterable[str] = ()) -> str:
     for pattern in PASSED_OVER:
         text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
     return text
+
+
+def without_ordinals(text: str) -> str:
+    """The same for what puts things in order: `3rd`, `2e`, `1.º`. A day beside its month is none,
+    so dates are looked for before."""
+    return _ORDINALS.sub(lambda m: " " * len(m.group()), text)
 
 
 def _is_name(name: str) -> bool:

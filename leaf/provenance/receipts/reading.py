@@ -346,9 +346,13 @@ def _figures_in(text: str) -> tuple[tuple[Figure, frozenset[str], frozenset[str]
         line = before.rpartition("\n")[2] + " " + after.partition("\n")[0]
         return figure, tokens(f"{before} {after}"), tokens(line)
 
+    found = figures(text)
+    if any(re.search(r"\d \d", figure.text) for figure in found):
+        # A row of a table that lost its lines looks like that as well.
+        found += [figure for figure in figures(text, joined=False) if figure not in found]
     return tuple(
         around(f, text[max(0, f.start - NEARBY) : f.start], text[f.end : f.end + NEARBY])
-        for f in figures(text)
+        for f in found
     )
 
 
