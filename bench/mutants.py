@@ -165,6 +165,7 @@ PARTS = {
             "test_receipts",
             "test_receipts_parts",
             "test_receipts_figures",
+            "test_receipts_evidence",
             "test_coverage",
             "test_agent_keyless",
             "test_containers",

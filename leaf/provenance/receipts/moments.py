@@ -19,6 +19,8 @@ from leaf.provenance.receipts.figures import MONTHS
 
 Moment = tuple[int, ...]
 
+FIRST_YEAR = 1_000
+"""Smaller numbers that say when are months, quarters and the like."""
 MOST_COLUMNS = 40
 """Columns whose names are compared with each other."""
 
@@ -70,9 +72,7 @@ def before(table: ResultNumbers) -> dict[int, int]:
         groups: dict[tuple[Any, ...], list[tuple[list[tuple[int, Moment]], int]]] = {}
         for row, (names, when) in enumerate(_keys(table)):
             if when:
-                groups.setdefault((names, tuple((rank, len(at)) for rank, at in when)), []).append(
-                    (when, row)
-                )
+                groups.setdefault((names, tuple(_sorts(when))), []).append((when, row))
         found: dict[int, int] = {}
         for rows in groups.values():
             rows.sort()
@@ -105,11 +105,18 @@ def columns_before(table: ResultNumbers) -> dict[int, int]:
 def in_time(table: ResultNumbers, a: int, b: int) -> int:
     """By the cells that say when, if the rows have all their other words in common."""
     (names, first), (others, second) = _keys(table)[a], _keys(table)[b]
-    if names != others or [(rank, len(at)) for rank, at in first] != [
-        (rank, len(at)) for rank, at in second
-    ]:
+    if names != others or _sorts(first) != _sorts(second):
         return 0
     return (first > second) - (first < second)
+
+
+def _sorts(when: Sequence[tuple[int, Moment]]) -> list[tuple[int, int, bool]]:
+    """Of what sort moments are; `2024` is neither before nor after `Q1`."""
+    return [(rank, len(at), _has_year(at)) for rank, at in when]
+
+
+def _has_year(at: Moment) -> bool:
+    return at[0] >= FIRST_YEAR
 
 
 def _keys(table: ResultNumbers) -> list[tuple[tuple[str, ...], list[tuple[int, Moment]]]]:
@@ -146,9 +153,9 @@ def _by_names(a: str, b: str) -> int:
         if [x, y] in _PAIRS or [y, x] in _PAIRS:
             return 1 if [y, x] in _PAIRS else -1
     moments = [(moment(x, "year"), moment(y, "year")) for x, y in differ]
-    if not all(x and y and len(x) == len(y) for x, y in moments):
+    if not all(x and y and len(x) == len(y) and _has_year(x) == _has_year(y) for x, y in moments):
         return 0
-    ordered = sorted(moments, key=lambda pair: pair[0][0] < 1_000)
+    ordered = sorted(moments, key=lambda pair: not _has_year(pair[0]))
     first, second = [x for x, _ in ordered], [y for _, y in ordered]
     return (first > second) - (first < second)
 
