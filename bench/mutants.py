@@ -166,6 +166,7 @@ PARTS = {
             "test_receipts_parts",
             "test_receipts_figures",
             "test_receipts_evidence",
+            "test_receipts_derived",
             "test_coverage",
             "test_agent_keyless",
             "test_containers",

@@ -79,6 +79,22 @@ def test_a_number_is_read_as_one_however_it_is_written(
 
 
 @pytest.mark.parametrize(
+    ("words", "factor"),
+    [
+        ("k thousand Tsd Tausend mil mille millier milliers", 1e3),
+        ("lakh lakhs", 1e5),
+        ("mn million millions Mio mln mill Millionen millones millón", 1e6),
+        ("crore crores", 1e7),
+        ("b bn billion billions Mrd Mia Md Mds Milliarde Milliarden milliard milliards", 1e9),
+        ("Bio Billionen billón billones trillion tn", 1e12),
+    ],
+)
+def test_every_word_for_a_scale_has_its_size(words: str, factor: float) -> None:
+    for word in [*words.split(), *(["mil millones"] if factor == 1e9 else [])]:
+        assert values(f"It is 2 {word} in all") == [(f"2 {word}", [2 * factor])], word
+
+
+@pytest.mark.parametrize(
     ("text", "written"),
     [
         ("North 412 388 and more", ["412", "388"]),
