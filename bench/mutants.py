@@ -167,6 +167,7 @@ PARTS = {
             "test_receipts_figures",
             "test_receipts_evidence",
             "test_receipts_derived",
+            "test_receipts_directions",
             "test_coverage",
             "test_agent_keyless",
             "test_containers",

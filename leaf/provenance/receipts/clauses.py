@@ -16,8 +16,8 @@ _SPLIT = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    r"(?i)\s*(?:from|to|by|or|namely|i\.e\.|von|auf|um|also|oder|bzw\.|de|à|soit|ou|contre|desde|hasta|a|o|es decir|"
-    r"frente a|compared|against|verglichen|gegenüber|nach|after|versus|vs\.?|in|im|en|[(]|[$€£]?\d[\d.,\s]*(?:→|->))\b"
+    r"(?i)\s*(?:(?:from|to|by|or|namely|i\.e\.|von|auf|um|also|oder|bzw\.|de|à|soit|ou|contre|desde|hasta|a|o|es decir|"
+    r"frente a|compared|against|verglichen|gegenüber|nach|after|versus|vs\.?|in|im|en)\b|[(]|[$€£]?\d[\d.,\s]*(?:→|->))"
 )
 _MONTH = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d-\d\d(?!\d)")
 

@@ -115,17 +115,12 @@ def _of_change(
         if step.operation in CHANGES and step.other is not None
     ]
     sign = _sign_of(figure, told)
-    if sign == 0 or any(
-        v is not None and v.number < 0 for step in steps for v in (step.value, step.other)
-    ):
+    if any(v.number < 0 for step in steps for v in (step.value, step.other or step.value)):
         return ""
-    if told and told.compares and not over_time(clause.text, told):
+    if told and sign and told.compares and not over_time(clause.text, told):
         return next((said for step in steps if (said := _compared(clause, told, step, book))), "")
     ordered = [pair for step in steps if (pair := _in_order(step, clause, book))]
-    if not ordered or any(
-        (last.number > first.number) == (sign > 0) or last.number == first.number
-        for first, last in ordered
-    ):
+    if not ordered or any((last.number - first.number) * sign >= 0 for first, last in ordered):
         return ""
     if runs_back(clause.sentence):
         return ""
@@ -146,8 +141,8 @@ def _of_column(
         and max(len(clause.years), len(clause.times - clause.years)) < 2
     ):
         return ""
-    sign, change = _sign_of(figure, told), _change_meant(clause, figure, value, table)
-    if sign == 0 or change == 0 or (change > 0) == (sign > 0) or runs_back(clause.sentence):
+    change = _change_meant(clause, figure, value, table)
+    if change * _sign_of(figure, told) >= 0 or runs_back(clause.sentence):
         return ""
     word = told.word if told else figure.text
     return f"The text says “{word}”; the results say {change:+,.10g} ({value.column}).".replace(
@@ -197,7 +192,7 @@ def _of_pair(
     named = bool(_FROM.search(before[0]) and _TO.search(before[1])) or bool(
         re.fullmatch(r"[*_\s]*(?:→|->)[*_\s$€£]*", between)
     )
-    if named and (b.number > a.number) != (told.sign > 0):
+    if named and (b.number > a.number) != told.up:
         return _said(told.word, a, b)
     if (
         order == 0
@@ -206,7 +201,7 @@ def _of_pair(
     ):
         return ""
     first, last = (a, b) if order > 0 else (b, a)
-    if (last.number > first.number) == (told.sign > 0):
+    if (last.number > first.number) == told.up:
         return ""
     return _said(told.word, first, last)
 
@@ -232,7 +227,7 @@ def _compared(clause: Clause, told: DirectionWord, step: DerivationStep, book: E
         )
         for x, y, own, others in ((a, b, names[0], names[1]), (b, a, names[1], names[0])):
             if own & left and others & right and not own & right and not others & left:
-                if (x.number > y.number) == (told.sign > 0):
+                if (x.number > y.number) == told.up:
                     return ""
                 return (
                     f"The text says “{told.word}”; the results say the opposite: "

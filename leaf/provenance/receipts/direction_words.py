@@ -83,6 +83,10 @@ class DirectionWord:
     compares: bool
     """`higher`, `less`: between two things, not over time."""
 
+    @property
+    def up(self) -> bool:
+        return self.sign > 0
+
 
 def without_hedges(text: str) -> str:
     """A text with spaces in place of `more than` before a number, which compares nothing."""
