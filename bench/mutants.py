@@ -168,6 +168,7 @@ PARTS = {
             "test_receipts_evidence",
             "test_receipts_derived",
             "test_receipts_directions",
+            "test_receipts_meant",
             "test_basis",
             "test_coverage",
             "test_agent_keyless",
