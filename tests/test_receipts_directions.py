@@ -30,6 +30,8 @@ GROWTH = query(
     ["region", "year", "growth_pct"],
     [["North", 2023, 3.2], ["North", 2024, -4.7], ["South", 2024, 8.1], ["West", 2024, -8.1]],
 )
+PAIR = query(["region", "price_before", "price_after"], [["North", 1204.0, 1060.0]])
+PLACES = query(["what", "revenue_north", "revenue_south"], [["x", 1204.0, 1060.0]])
 LOSSES = query(["year", "result"], [[2023, -1204.0], [2024, -1060.0]])
 
 
@@ -158,6 +160,9 @@ def test_a_clause_holds_what_begins_in_it_and_knows_the_times_of_its_sentence() 
             "higher: it fell: 1,204 → 1,060",
         ),
         ("North grew by 144.", WIDE, "grew: it fell: 1,204 → 1,060"),
+        ("In 2024 North grew by 144.", WIDE, "grew: it fell: 1,204 → 1,060"),
+        ("In 2024 it grew by 144.", PAIR, "grew: it fell: 1,204 → 1,060"),
+        ("It rose from 1,204 to 1,060.", PLACES, "rose: it fell: 1,204 → 1,060"),
         ("Revenue grew by 144 and orders by 43 in 2024.", YEARS, "grew: it fell: 1,204 → 1,060"),
     ],
 )
@@ -182,6 +187,10 @@ def test_a_change_that_is_turned_round_is_told_with_its_numbers(
         ("Revenue, 1,204 and 1,060, is higher.", YEARS),
         ("Revenue rose: 1,204, 412 and 1,060.", YEARS),
         ("Revenue is 1,204 and 1,060.", YEARS),
+        ("It rose by 1,204 to 1,060.", PLACES),
+        ("It rose from 1,204 by 1,060.", PLACES),
+        ("It rose: 1,060 → 1,204.", PLACES),
+        ("North rose by 144 in 2024 and 2025.", WIDE),
     ],
 )
 def test_nothing_is_said_where_anything_is_in_doubt(text: str, one: Evidence) -> None:
