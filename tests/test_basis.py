@@ -178,6 +178,7 @@ def test_what_alone_was_read_is_what_an_answer_rests_on() -> None:
     assert files(shown) == {"files": ["b.csv"], "looked": ["a.csv"]}
     bare = part("search_web", "4", {"sources": [source("w.html", "read")], "coverage": []})
     assert names([bare, say("Fine.")]) == ["w.html"]
+    assert "files" not in files([bare, one, say("Fine.")])
 
 
 def test_what_was_read_is_neither_looked_at_nor_described_as_well() -> None:
