@@ -158,6 +158,15 @@ def test_the_first_rows_are_two_to_ten_and_never_all() -> None:
         "sum of the first 2 of x",
         "the first 2 ÷ sum of x %",
     }
+    small = [["A", 0.1], ["B", 0.0], ["C", 0.3]]
+    assert told(of_first(result(["region", "x"], small), spoken("first"))) == {
+        "sum of the first 2 of x": 0.1,
+        "the first 2 ÷ sum of x %": 25.0,
+    }
+    nothing = [["A", 0.0], ["B", 0.0], ["C", 0.0]]
+    assert told(of_first(result(["region", "x"], nothing), spoken("first"))) == {
+        "sum of the first 2 of x": 0.0
+    }
     negative = [["A", 5.0], ["B", 6.0], ["C", -1.0]]
     assert told(of_first(result(["region", "x"], negative), spoken("first"))) == {
         "sum of the first 2 of x": 11.0

@@ -152,6 +152,8 @@ def test_a_clause_holds_what_begins_in_it_and_knows_the_times_of_its_sentence() 
         ("Revenue rose from 1,204 to 1,060.", YEARS, "rose: it fell: 1,204 → 1,060"),
         ("Revenue fell from 1,060 to 1,204.", YEARS, "fell: it rose: 1,060 → 1,204"),
         ("Revenue rose from 1,060 to 1,204.", YEARS, "rose: it fell: 1,204 → 1,060"),
+        ("All is well. It rose from 1,204 to 1,060.", PLACES, "rose: it fell: 1,204 → 1,060"),
+        ("All is well. It rose: 1,204 → 1,060.", PLACES, "rose: it fell: 1,204 → 1,060"),
         ("Revenue rose: 1,204 → 1,060.", YEARS, "rose: it fell: 1,204 → 1,060"),
         ("The share rose from 41.5 % to 38.5 %.", SHARES, "rose: it fell: 41.5 → 38.5"),
         (

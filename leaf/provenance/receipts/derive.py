@@ -52,8 +52,7 @@ CHANGES = frozenset({DIFFERENCE, GROWTH, POINTS, POINTS_OF_RATIOS})
 """Steps that have a direction: the first less the second."""
 _SIGNS = ("{} − {}", "{} + {}", "{} ÷ {}", "{} ÷ {}", "({} − {}) ÷ {}", "{} − {}", "{} − {}")
 _UNITS: dict[str, int] = {"number": 0, "percent": 1, "points": 2}
-_IS_DIFFERENCE = np.array([True, False, False, False, False, True, True])
-_IS_RATIO = np.array([False, False, True, True, False, False, False])
+_DIFFERENCES, _RATIOS = (DIFFERENCE, POINTS, POINTS_OF_RATIOS), (RATIO, SHARE)
 _UNIT_OF = np.array([0, 0, 0, 1, 1, 2, 2, 0])
 _TIMES = re.compile(r"\s?(?:x\b|×|-?fold\b|times\b|-?fach|mal\b|fois\b|veces\b)", re.IGNORECASE)
 HITS = 12
@@ -315,10 +314,10 @@ def _pairs(
     pairs = np.tile(np.minimum(a, b) * count + np.maximum(a, b), 7)
     shares = np.tile(np.maximum(np.abs(x), np.abs(y)) > 1, 7)
     found[(operations == SUM) & (back | (not sums))] = np.nan
-    found[_IS_DIFFERENCE[operations] & np.tile(x == y, 7)] = np.nan
+    found[np.isin(operations, _DIFFERENCES) & np.tile(x == y, 7)] = np.nan
     found[(operations == POINTS_OF_RATIOS) & shares] = np.nan
     good = np.flatnonzero(np.isfinite(found))
-    directed = _IS_RATIO[operations] & back
+    directed = np.isin(operations, _RATIOS) & back
 
     def describe(i: int) -> DerivationStep:
         at = good[i]

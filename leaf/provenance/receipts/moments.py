@@ -32,18 +32,8 @@ _PART = re.compile(
 )
 _FISCAL = re.compile(rf"(?:fy|gj|ex|cy)[ _-]?(?:({_YEARS})|(\d\d))\Z", re.IGNORECASE)
 _MONTH = re.compile(rf"(?:(?P<y1>{_YEARS})[ -])?(?P<name>[^\W\d_]+)\.?(?:[ -](?P<y2>{_YEARS}))?\Z")
-_RANKS = {
-    "year": 0,
-    "yr": 0,
-    "jahr": 0,
-    "année": 0,
-    "annee": 0,
-    "an": 0,
-    "año": 0,
-    "ano": 0,
-    "decade": 0,
-    "season": 0,
-}
+_YEAR_NAMES = ("year", "yr", "jahr", "année", "annee", "an", "año", "ano", "decade", "season")
+"""In names of columns whose moments come before those of all other columns."""
 _FIRST_AND_LAST = (
     "before/after previous/current previous/this prev/curr prev/current prior/current last/this "
     "old/new start/end begin/end "
@@ -137,7 +127,7 @@ def _keys(table: ResultNumbers) -> list[tuple[tuple[str, ...], list[tuple[int, M
 
 
 def _rank(name: str) -> int:
-    return next((rank for word, rank in _RANKS.items() if word in name.casefold()), 1)
+    return int(not any(word in name.casefold() for word in _YEAR_NAMES))
 
 
 def _by_names(a: str, b: str) -> int:
