@@ -96,6 +96,8 @@ PARTS = {
         ("leaf/runs/*.py",),
         (
             "test_runs",
+            "test_runs_board",
+            "test_taking_over",
             "test_idle",
             "test_runs_sqlite",
             "test_errors",

@@ -201,7 +201,6 @@ class RunBoard:
         """This process writes it no more. Returns what it had of it."""
         with self.news:
             live = self.live.pop(message_id, None)
-            self.news.notify_all()
         if live:
             self.tell(live.entry, LIVE)
         return live
@@ -227,7 +226,6 @@ class RunBoard:
                 self.live[message_id] = Live(live.entry, Stream(), at)
                 self.runs[message_id] = Run(message_id)
             entry = self.waiting.remove(message_id) or (live.entry if live else None)
-            self.news.notify_all()
         if run:
             run.emit(chunk("abort", reason=ELSEWHERE))
         if entry:
