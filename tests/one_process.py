@@ -19,6 +19,7 @@ from leaf.runs.elsewhere import Elsewhere
 from leaf.runs.engine import VERSION, Engine
 from leaf.runs.keeper import Keeper
 from leaf.runs.presence import LeaseTimes, Presence
+from leaf.runs.runs import Runs
 from leaf.settings import Settings
 from leaf.store import Store, chats, leases, messages, open_store, users
 from leaf.store.changes import Hub
@@ -134,6 +135,10 @@ class Here:
         self.presence = Presence(self.board, self.dispatcher, db, engine, TIMES, others_changed)
         self.keeper = Keeper(self.board, self.dispatcher, db, engine, (), self.presence)
         self.elsewhere = Elsewhere(self.board, db, engine)
+        self.runs = Runs(lambda *_: None, place.store, engine, self.board.limits, times=TIMES)
+        self.runs.board, self.runs._dispatcher = self.board, self.dispatcher
+        self.runs._launched = True
+        self.runs._end_listening()
         self.dispatcher.holder = self.presence.holder
         leases.unscoped_enter(db, self.presence.holder)
 

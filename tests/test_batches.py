@@ -126,6 +126,32 @@ def test_what_an_earlier_version_wrote_has_no_numbers_and_is_shown() -> None:
     later = Batch("w", 0, 2, words(2, 4))
     assert list(batches([*words(0, 2), *later.kept()])) == [Batch("", 0, 0, words(0, 2)), later]
     assert list(batches([])) == []
+    numbered = Batch("w", 2, 2, [])
+    assert list(batches([*later.kept(), *numbered.kept()])) == [later, numbered]
+    assert list(batches([*numbered.kept(), *words(0, 1)])) == [Batch("w", 2, 2, words(0, 1))]
+
+
+def test_a_batch_stands_in_both_places_with_its_numbers() -> None:
+    batch = Batch("w", 3, 5, words(3, 5))
+    assert batch.kept() == [chunk("batch", writer="w", start=3, end=5), *words(3, 5)]
+    assert told(batch.line("m1")) == ("m1", batch)
+
+
+def test_what_was_shown_is_not_shown_again_whichever_way_it_comes() -> None:
+    shown: list[Chunk] = []
+    follower = Follower(shown.append)
+    one, two, three = (Batch("w", n, n + 1, words(n, n + 1)) for n in range(3))
+    follower.read([*one.kept(), *two.kept()])
+    assert follower.hear(two)
+    assert follower.hear(one)
+    follower.read(two.kept())
+    assert not follower.hear(Batch("w", 3, 4, words(3, 4)))
+    follower.read(three.kept())
+    assert text(shown) == "0 1 2 3 ", "what was told too early follows what was read"
+    other = [Batch("v", n, n + 1, words(n + 4, n + 5)) for n in range(2)]
+    follower.read(other[0].kept())
+    assert follower.hear(other[1])
+    assert text(shown) == "0 1 2 3 4 5 ", "another writer begins to count anew"
 
 
 def test_others_are_told_once_of_what_an_answer_grew_by() -> None:
@@ -203,4 +229,18 @@ def test_a_stream_is_written_inside_of_steps_and_again_where_that_failed(
             "a stream is not written for now: SQLAlchemyError"
         ], "it is said once, and tried some times a second"
         failing[0] = False
-    assert text(written_now) == "0 1 2 3 "
+        stream.flush()
+        assert text(written_now) == "0 1 2 3 "
+        failing[0] = True
+        stream.add(words(4, 5)[0])
+        stream.flush()
+        assert len(caplog.records) == 2, "and again when it fails anew"
+        failing[0] = False
+    assert text(written_now) == "0 1 2 3 4 "
+    found = list(batches(written_now))
+    assert [(b.start, b.end) for b in found] == [(n, n + 1) for n in range(6)]
+    assert {b.writer for b in found} == {found[0].writer} != {""}
+    assert found[1].chunks[0] == chunk("begin", step="model-1", attempt=1)
+    stream.add(words(5, 6)[0])
+    stream.flush()
+    assert text(written_now) == "0 1 2 3 4 ", "after its end nothing is written"

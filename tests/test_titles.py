@@ -14,11 +14,13 @@ from typing import Any, cast
 import pytest
 
 from leaf.agent import titling
+from leaf.agent.endpoint import Endpoint
 from leaf.app import Leaf
 from leaf.runs.titles import AT_ONCE, SavedAnswer, Titles
 from leaf.sessions.session import Session
 from leaf.settings import Allowance
 from leaf.store import chats
+from leaf.store.model import Message, Scope
 from tests import postgres
 from tests.leaf_kit import SALES, add, finished, opened, text_of
 from tests.live_kit import wait_until
@@ -295,6 +297,84 @@ def test_a_chat_that_goes_meanwhile_is_left_alone(gone: str, tmp_path: Path) -> 
 )
 def test_only_a_title_is_taken_for_one(said: str, shown: str) -> None:
     assert titling.cleaned(said) == shown
+
+
+def message(role: Any, status: Any = "completed", text: str = "") -> Message:
+    return Message("m", "c", "", role, status, [{"type": "text", "text": text}], [])
+
+
+@pytest.mark.parametrize(
+    ("history", "first"),
+    [
+        ([message("user")], True),
+        ([message("user"), message("assistant"), message("user")], False),
+        ([message("user"), message("assistant", "error"), message("user")], True),
+        ([message("user"), message("assistant", "stopped"), message("user")], True),
+    ],
+)
+def test_an_answer_is_the_first_where_no_other_is_whole(
+    history: list[Message], first: bool
+) -> None:
+    endpoint = cast(Endpoint, SimpleNamespace(can_write=True))
+    answer = Answered(Scope("w", "u"), message("assistant"), history, [], endpoint)
+    assert answer.first == first
+
+
+def test_the_question_of_a_chat_is_its_first_one() -> None:
+    history = [message("user", text=" One? "), message("assistant"), message("user", text="Two?")]
+    endpoint = cast(Endpoint, SimpleNamespace(can_write=True))
+    assert Answered(Scope("w", "u"), message("assistant"), history, [], endpoint).question == "One?"
+
+
+@pytest.mark.parametrize(
+    ("can_write", "history", "first", "made"),
+    [
+        (True, ["one"], True, True),
+        (False, ["one"], True, False),
+        (True, [], True, False),
+        (True, ["one"], False, False),
+    ],
+)
+def test_a_title_is_made_of_a_first_answer_that_a_model_gave(
+    monkeypatch: pytest.MonkeyPatch, can_write: bool, history: list[str], first: bool, made: bool
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(Titles, "_make", lambda _titles, answer, _stop: asked.append(answer))
+    endpoint = SimpleNamespace(can_write=can_write)
+    answer: Any = SimpleNamespace(endpoint=endpoint, history=history, first=first)
+    titles = Titles(cast(Any, None), cast(Any, None))
+    titles.answered(answer)
+    wait_until(lambda: not titles._workers)
+    assert asked == ([answer] if made else [])
+    titles.answered(answer)
+    wait_until(lambda: not titles._workers)
+    assert len(asked) == 2 * made, "a thread that is done makes room for the next"
+
+
+def test_what_fails_or_takes_too_long_ends_that_title_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_on, stops = threading.Event(), list[bool]()
+
+    def make(_titles: Titles, number: Any, stop: threading.Event) -> None:
+        assert go_on.wait(10)
+        stops.append(stop.is_set())
+        stop.set()
+        if number.history == ["fails"]:
+            raise ValueError("a fault")
+
+    monkeypatch.setattr(Titles, "_make", make)
+    monkeypatch.setattr("leaf.runs.titles.AT_ONCE", 1)
+    titles = Titles(cast(Any, None), cast(Any, None))
+    for name in ("fails", "works", "works"):
+        endpoint = SimpleNamespace(can_write=True)
+        given = SimpleNamespace(
+            endpoint=endpoint, history=[name], first=True, message=SimpleNamespace(id="m")
+        )
+        titles.answered(cast(Answered, given))
+    go_on.set()
+    wait_until(lambda: not titles._workers)
+    assert stops == [False, False, False]
 
 
 def test_no_more_titles_are_made_at_once_than_may_be_and_all_end_with_the_app(

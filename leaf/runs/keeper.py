@@ -25,6 +25,8 @@ WRITE_SECONDS = 1.0
 REST = 3.0
 """How many times as long as a duty took it is left alone: many streams are written less often, not
 all the time."""
+LOOK_SECONDS = 1.0
+"""How often it is looked for runs that were left for a while and are to be begun again."""
 ADOPT_SECONDS = 60.0
 """How often answers are looked for that nobody writes, in case something was missed."""
 PRUNE_SECONDS = 3600.0
@@ -70,7 +72,7 @@ class Keeper:
         left. Runs until `close`."""
         duties = [
             _Duty(
-                1.0,
+                LOOK_SECONDS,
                 self._begin_parked,
                 lambda: any(live.again_at is not None for live in self._board.live.values()),
             ),
