@@ -101,6 +101,7 @@ PARTS = {
             "test_runs_board",
             "test_one_run",
             "test_run_tasks",
+            "test_run_records",
             "test_taking_over",
             "test_going_on",
             "test_idle",

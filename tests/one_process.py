@@ -4,7 +4,7 @@ dispatcher, what it knows of others and how it follows them, over a real Postgre
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -127,13 +127,14 @@ class Here:
         place: Place,
         limits: QueueLimits | None = None,
         others_changed: Callable[[], None] = lambda: None,
+        hourly: Sequence[Callable[[], None]] = (),
     ) -> None:
         db, engine = place.db, place.engine
         self.place = place
         self.board = Board(Hub(), limits or QueueLimits(99, 99))
         self.dispatcher = Dispatcher(self.board, db, engine)
         self.presence = Presence(self.board, self.dispatcher, db, engine, TIMES, others_changed)
-        self.keeper = Keeper(self.board, self.dispatcher, db, engine, (), self.presence)
+        self.keeper = Keeper(self.board, self.dispatcher, db, engine, hourly, self.presence)
         self.elsewhere = Elsewhere(self.board, db, engine)
         self.runs = Runs(lambda *_: None, place.store, engine, self.board.limits, times=TIMES)
         self.runs.board, self.runs._dispatcher = self.board, self.dispatcher

@@ -12,11 +12,12 @@ import pytest
 
 from leaf.agent.ends import STOPPED
 from leaf.errors import RunError, StoreBusyError
-from leaf.runs import dispatch
+from leaf.runs import dispatch, keeper
 from leaf.runs.board import BUSY_SECONDS, ELSEWHERE, QueueLimits, ticket_of
 from leaf.runs.dispatch import DAMAGED, FAILED_SECONDS
 from leaf.runs.engine import MOST_ATTEMPTS, VERSION, Engine, Record
 from leaf.runs.run import Run
+from leaf.runs.steps import Stream
 from leaf.shapes.chunks import chunk
 from leaf.store import chats, leases, messages
 from leaf.store.changes import Change
@@ -319,6 +320,67 @@ def test_of_records_alone_those_are_ended_whose_answers_are_over(here: Here) -> 
     here.dispatcher.begin = tried.append  # type: ignore[method-assign]
     here.dispatcher.finish_records()
     assert tried == [over.message.id]
+
+
+# Again and again
+
+
+def test_what_is_due_is_done_again_and_again_until_the_end(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked, written, hourly = list[str](), list[Stream](), list[str]()
+    for name in ("LOOK_SECONDS", "WRITE_SECONDS", "ADOPT_SECONDS"):
+        monkeypatch.setattr(keeper, name, 0.02)
+    monkeypatch.setattr(Stream, "flush", lambda stream: written.append(stream))
+
+    def fail() -> None:
+        hourly.append("failed")
+        raise StoreBusyError("The database is away.")
+
+    here = Here(
+        place,
+        others_changed=lambda: looked.append("looked"),
+        hourly=[fail, lambda: hourly.append("done")],
+    )
+    thread = threading.Thread(target=here.keeper.keep, daemon=True)
+    thread.start()
+    wait_until(lambda: len(looked) > 2)
+    assert (hourly, written) == (["failed", "done"], []), "nothing is written that would be told"
+    found = here.writes()
+    wait_until(lambda: len(written) > 2)
+    assert {*written} == {here.board.live[found.message.id].stream}
+    here.board.park(found.message.id, "No room.")
+    with here.board.news:
+        here.board.live[found.message.id].again_at = 0.0
+        here.board.news.notify_all()
+    wait_until(lambda: place.begun == [found.message.id])
+    with here.board.news:
+        here.board.closed = True
+        here.board.news.notify_all()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert hourly == ["failed", "done"]
+
+
+def test_records_are_kept_for_a_while_and_as_long_as_their_answers(here: Here) -> None:
+    place = here.place
+    stays, gone, old = (place.written(here.id) for _ in range(3))
+    for one in (stays, gone, old):
+        place.engine.begin(one.message.id)
+    wait_until(lambda: len(place.engine.over()) == 3)
+    place.rows(f"DELETE FROM messages WHERE id = '{gone.message.id}'")
+    place.rows(f"UPDATE messages SET status = 'completed' WHERE id = '{old.message.id}'")
+    place.rows(
+        "UPDATE dbos.workflow_status SET completed_at = completed_at - 25 * 3600 * 1000 "
+        f"WHERE workflow_uuid = '{old.message.id}'"
+    )
+    place.rows(
+        "UPDATE dbos.workflow_status SET completed_at = completed_at - 23 * 3600 * 1000 "
+        f"WHERE workflow_uuid = '{stays.message.id}'"
+    )
+    here.keeper._prune()
+    assert place.engine.over() == [stays.message.id]
+    assert [place.holder(f) for f in (stays, gone, old)] == [here.id, None, None]
 
 
 # What a person or the operator wants of an answer, wherever it is

@@ -79,11 +79,11 @@ class Keeper:
             _Duty(PRUNE_SECONDS, self._prune),
             *(_Duty(PRUNE_SECONDS, act) for act in self._hourly),
         ]
-        if self._engine.shared:
+        if self._presence is not None:
             # Here alone others read streams while they grow; else each step writes its own when it
             # ends.
             duties.append(_Duty(WRITE_SECONDS, self._write, lambda: self._board.live))
-            duties.append(_Duty(ADOPT_SECONDS, self._adopt))
+            duties.append(_Duty(ADOPT_SECONDS, self._presence.adopt))
         while not self._board.ending:
             with self._board.news:
                 due = min(duty.due for duty in duties if duty.needed())
@@ -93,9 +93,9 @@ class Keeper:
                 acts = [duty for duty in duties if duty.due <= now and duty.needed()]
             for duty in acts:
                 began = time.monotonic()
-                duty.due = began + duty.period
                 self._do(duty.act)
-                duty.due = max(duty.due, time.monotonic() + REST * (time.monotonic() - began))
+                ended = time.monotonic()
+                duty.due = max(began + duty.period, ended + REST * (ended - began))
 
     def tell(self) -> None:
         """Tell other processes what running answers grow by, in a thread of its own: words do not
@@ -154,7 +154,3 @@ class Keeper:
             self._engine.forget(list(orphans))
         if self._presence is not None:
             leases.unscoped_sweep(self._db)
-
-    def _adopt(self) -> None:
-        if self._presence is not None:
-            self._presence.adopt()
