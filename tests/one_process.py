@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+from dbos import DBOS
 
 from leaf.runs.board import Board, QueueLimits, ticket_of
 from leaf.runs.dispatch import Dispatcher
 from leaf.runs.elsewhere import Elsewhere
-from leaf.runs.engine import VERSION, Engine
+from leaf.runs.engine import STREAM, VERSION, Engine
 from leaf.runs.keeper import Keeper
 from leaf.runs.presence import LeaseTimes, Presence
 from leaf.runs.runs import Runs
 from leaf.settings import Settings
+from leaf.shapes.chunks import Chunk
 from leaf.store import Store, chats, leases, messages, open_store, users
 from leaf.store.changes import Hub
 from leaf.store.database import now
@@ -42,12 +44,16 @@ class Place:
     scope: Scope
     begun: list[str] = field(default_factory=list)
     held: threading.Event = field(default_factory=threading.Event)
+    streams: list[list[Chunk]] = field(default_factory=list)
+    """What the next runs stream before they are held."""
 
     @property
     def db(self) -> Any:
         return self.store.db
 
     def answer(self, message_id: str) -> None:
+        for piece in self.streams:
+            DBOS.write_stream(STREAM, piece)
         self.begun.append(message_id)
         self.held.wait(60)
 
@@ -62,6 +68,7 @@ class Place:
         self.rows("DELETE FROM processes")
         self.rows("DELETE FROM messages")
         self.begun.clear()
+        self.streams.clear()
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         done = self.connection.execute(sql.encode())

@@ -12,7 +12,8 @@ import pytest
 
 from leaf.agent.ends import STOPPED
 from leaf.errors import RunError, StoreBusyError
-from leaf.runs import dispatch, keeper
+from leaf.runs import dispatch, engine, keeper
+from leaf.runs.batches import Batch
 from leaf.runs.board import BUSY_SECONDS, ELSEWHERE, QueueLimits, ticket_of
 from leaf.runs.dispatch import DAMAGED, FAILED_SECONDS
 from leaf.runs.engine import MOST_ATTEMPTS, VERSION, Engine, Record
@@ -29,7 +30,7 @@ from tests.one_process import Here, Place
 from tests.runs_kit import wait_until
 
 OTHER = Holder("other-1.x", VERSION, 99)
-OLDER = Holder("older-1.x", "leaf-0", 99)
+WORDS = tuple(chunk("text-delta", id="1", delta=str(n)) for n in range(3))
 
 
 @pytest.fixture(scope="module")
@@ -587,3 +588,51 @@ def test_only_what_is_being_written_and_has_a_record_is_followed(here: Here) -> 
     wait_until(lambda: run.read().done)
     assert run.read().chunks == (chunk("abort", reason=ELSEWHERE),)
     wait_until(lambda: not here.elsewhere._followers)
+
+
+def followed(here: Here) -> tuple[Unfinished, Run]:
+    """An answer of another process, of which one word was streamed, and its run here."""
+    place = here.place
+    place.held.clear()
+    begins = chunk("begin", step="model-1", attempt=1)
+    place.streams.append([begins, *Batch("w", 0, 1, [WORDS[0]]).kept()])
+    found = place.written(OTHER.id)
+    place.engine.begin(found.message.id)
+    wait_until(lambda: place.begun == [found.message.id])
+    run = here.elsewhere.watch(found.message.id)
+    assert run is not None
+    wait_until(lambda: run.read().chunks == (WORDS[0],))
+    return found, run
+
+
+def test_what_another_process_writes_is_shown_as_it_is_told_without_its_marks(here: Here) -> None:
+    found, run = followed(here)
+    told = here.place.db.changes.told
+    told(Batch("w", 2, 3, [WORDS[2]]).line(found.message.id))
+    assert run.read().chunks == (WORDS[0],), "one before it is missing"
+    told(Batch("w", 1, 2, [WORDS[1]]).line(found.message.id))
+    assert run.read().chunks == WORDS
+    here.place.rows("UPDATE messages SET status = 'completed'")
+    here.place.held.set()
+    wait_until(lambda: run.read().done)
+    assert run.read().chunks == (*WORDS, chunk("finish", finishReason="stop"))
+    wait_until(lambda: not here.elsewhere._followers)
+
+
+def test_what_is_followed_ends_where_its_answer_is_over_or_this_processs_by_now(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "SILENT_SECONDS", 0.1)
+    monkeypatch.setattr(engine, "POLL_SECONDS", 0.05)
+    _, run = followed(here)
+    assert not run.read(1, timeout=0.4).done, "its writer is only slow"
+    here.place.rows("UPDATE messages SET status = 'completed'")
+    wait_until(lambda: run.read().done)
+    assert run.read().chunks[-1] == chunk("finish", finishReason="stop")
+    here.place.empty()
+    found, run = followed(here)
+    own = here.board.remember(ticket_of(found))
+    wait_until(lambda: not here.elsewhere._followers)
+    assert run.read().chunks == (WORDS[0], chunk("abort", reason=ELSEWHERE))
+    assert here.board.runs[found.message.id] is own
+    assert not own.read().done

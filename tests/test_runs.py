@@ -742,3 +742,15 @@ def test_an_engine_that_was_never_launched_can_be_closed(tmp_path: Path) -> None
     engine = Engine(tmp_path)
     engine.close()
     assert engine.executors == ()
+
+
+def test_an_engine_that_is_closed_lets_go_of_its_seats(tmp_path: Path) -> None:
+    from leaf.runs.seats import claim_executors
+
+    engine = Engine(tmp_path, "postgresql:///nowhere")
+    engine.executors, engine._executor_locks = claim_executors(tmp_path, shared=True)
+    engine.close()
+    names, locks = claim_executors(tmp_path, shared=True)
+    assert names == engine.executors
+    for file in locks:
+        file.close()

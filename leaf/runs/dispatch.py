@@ -51,11 +51,9 @@ class Dispatcher:
             with self._board.news:
                 entry = self._board.next()
                 if entry is None:
-                    first = (
-                        min(self._board.busy_until.values(), default=float("inf"))
-                        - time.monotonic()
-                    )
-                    self._board.news.wait(max(0.0, min(first, SAFETY_SECONDS)))
+                    now = time.monotonic()
+                    busy = (until - now for until in self._board.busy_until.values())
+                    self._board.news.wait(min([SAFETY_SECONDS, *busy]))
                     continue
             try:
                 self._claim(entry)

@@ -87,8 +87,8 @@ class Keeper:
         while not self._board.ending:
             with self._board.news:
                 due = min(duty.due for duty in duties if duty.needed())
-                if (wait := due - time.monotonic()) > 0 and not self._board.closed:
-                    self._board.news.wait(min(wait, SAFETY_SECONDS))
+                if not self._board.closed:  # since the loop looked
+                    self._board.news.wait(min(due - time.monotonic(), SAFETY_SECONDS))
                 now = time.monotonic()
                 acts = [duty for duty in duties if duty.due <= now and duty.needed()]
             for duty in acts:
