@@ -25,8 +25,8 @@ from leaf.store.changes import Change
 from leaf.store.fence import Fence, FencedError
 from leaf.store.leases import Holder
 from leaf.store.model import Unfinished
-from tests import one_process, postgres
-from tests.one_process import Here, Place
+from tests import postgres, process_kit
+from tests.process_kit import Here, Place
 from tests.runs_kit import wait_until
 
 OTHER = Holder("other-1.x", VERSION, 99)
@@ -38,7 +38,7 @@ def databases(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Place]:
     url = postgres.fresh(request.getfixturevalue("postgres_server"))
-    with one_process.opened(tmp_path_factory.mktemp("here"), url) as opened:
+    with process_kit.opened(tmp_path_factory.mktemp("here"), url) as opened:
         yield opened
 
 

@@ -19,8 +19,8 @@ from leaf.store import leases
 from leaf.store.changes import RUNS, Change
 from leaf.store.leases import Holder
 from leaf.store.model import Unfinished
-from tests import one_process, postgres
-from tests.one_process import TIMES, Here, Place
+from tests import postgres, process_kit
+from tests.process_kit import TIMES, Here, Place
 from tests.runs_kit import wait_until
 
 OTHER = Holder("other-1.x", VERSION, 99)
@@ -32,7 +32,7 @@ def databases(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Place]:
     url = postgres.fresh(request.getfixturevalue("postgres_server"))
-    with one_process.opened(tmp_path_factory.mktemp("here"), url) as opened:
+    with process_kit.opened(tmp_path_factory.mktemp("here"), url) as opened:
         yield opened
 
 
