@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 from dbos import DBOS
 
-from leaf.runs.board import Board, QueueLimits, ticket_of
+from leaf.runs.board import QueueLimits, RunBoard, ticket_of
 from leaf.runs.dispatch import Dispatcher
 from leaf.runs.elsewhere import Elsewhere
 from leaf.runs.engine import STREAM, VERSION, Engine
@@ -138,7 +138,7 @@ class Here:
     ) -> None:
         db, engine = place.db, place.engine
         self.place = place
-        self.board = Board(Hub(), limits or QueueLimits(99, 99))
+        self.board = RunBoard(Hub(), limits or QueueLimits(99, 99))
         self.dispatcher = Dispatcher(self.board, db, engine)
         self.presence = Presence(self.board, self.dispatcher, db, engine, TIMES, others_changed)
         self.keeper = Keeper(self.board, self.dispatcher, db, engine, hourly, self.presence)

@@ -139,7 +139,7 @@ def test_a_batch_stands_in_both_places_with_its_numbers() -> None:
 
 def test_what_was_shown_is_not_shown_again_whichever_way_it_comes() -> None:
     shown: list[Chunk] = []
-    follower = Follower(shown.append)
+    follower = BatchFollower(shown.append)
     one, two, three = (Batch("w", n, n + 1, words(n, n + 1)) for n in range(3))
     follower.read([*one.kept(), *two.kept()])
     assert follower.hear(two)

@@ -21,7 +21,7 @@ from leaf.runs.edited import LONGEST_CODE, _edited, part_of
 from leaf.runs.execute import Executor, SaveStep, TaskStep
 from leaf.runs.run import Run
 from leaf.runs.steps import LeaveError
-from leaf.runs.titles import Answered
+from leaf.runs.titles import SavedAnswer
 from leaf.settings import RunLimits
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.store import chat_files, files, messages
@@ -122,9 +122,9 @@ def inline(_name: str, _shape: object, function: Callable[[], Any]) -> Any:
 
 def answers(
     executor: Executor, monkeypatch: pytest.MonkeyPatch, outcome: Outcome | BaseException
-) -> list[Answered]:
+) -> list[SavedAnswer]:
     """Have the agent end this way, once it has shown some text; what titles are asked of."""
-    titled: list[Answered] = []
+    titled: list[SavedAnswer] = []
 
     class Titles:
         answered = staticmethod(titled.append)

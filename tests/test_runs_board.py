@@ -12,8 +12,8 @@ import pytest
 from leaf.runs.board import (
     AGAIN_SECONDS,
     ELSEWHERE,
-    Board,
     QueueLimits,
+    RunBoard,
     status_chunk,
     ticket_of,
 )
@@ -45,7 +45,7 @@ class Told:
         self._changes: list[Change] = []
         hub = Hub()
         hub.listen(self._changes.extend)
-        self.board = Board(hub, limits or QueueLimits())
+        self.board = RunBoard(hub, limits or QueueLimits())
 
     def take(self) -> list[Change]:
         """What was told since the last call."""
@@ -92,7 +92,7 @@ def test_pages_are_told_of_what_begins_to_wait_runs_and_ends() -> None:
     assert told.take() == []
 
 
-def parked(board: Board) -> None:
+def parked(board: RunBoard) -> None:
     board.remember(entry("m"))
     board.park("m", "No room.")
 
@@ -112,7 +112,7 @@ def parked(board: Board) -> None:
     ids=["wait", "remember", "heard", "park", "release", "let go", "drop", "stop"],
 )
 def test_threads_that_wait_for_something_to_do_wake_at_each_change(
-    before: Callable[[Board], object], act: Callable[[Board], object]
+    before: Callable[[RunBoard], object], act: Callable[[RunBoard], object]
 ) -> None:
     board = Told().board
     before(board)

@@ -316,14 +316,16 @@ def test_an_answer_is_the_first_where_no_other_is_whole(
     history: list[Message], first: bool
 ) -> None:
     endpoint = cast(Endpoint, SimpleNamespace(can_write=True))
-    answer = Answered(Scope("w", "u"), message("assistant"), history, [], endpoint)
+    answer = SavedAnswer(Scope("w", "u"), message("assistant"), history, [], endpoint)
     assert answer.first == first
 
 
 def test_the_question_of_a_chat_is_its_first_one() -> None:
     history = [message("user", text=" One? "), message("assistant"), message("user", text="Two?")]
     endpoint = cast(Endpoint, SimpleNamespace(can_write=True))
-    assert Answered(Scope("w", "u"), message("assistant"), history, [], endpoint).question == "One?"
+    assert (
+        SavedAnswer(Scope("w", "u"), message("assistant"), history, [], endpoint).question == "One?"
+    )
 
 
 @pytest.mark.parametrize(
@@ -371,7 +373,7 @@ def test_what_fails_or_takes_too_long_ends_that_title_alone(
         given = SimpleNamespace(
             endpoint=endpoint, history=[name], first=True, message=SimpleNamespace(id="m")
         )
-        titles.answered(cast(Answered, given))
+        titles.answered(cast(SavedAnswer, given))
     go_on.set()
     wait_until(lambda: not titles._workers)
     assert stops == [False, False, False]
