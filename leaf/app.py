@@ -155,11 +155,11 @@ class Leaf:
     def shared_page(self, token: str) -> bytes | None:
         """The snapshot that a public link shows, for whoever has the link, as a whole page; None
         for every token that opens nothing, and while links are not allowed. Raises StoreError."""
-        found = links.unscoped_open(self._db, token) if self.settings.public_links else None
-        if found is None:
+        snapshot = links.unscoped_open(self._db, token) if self.settings.public_links else None
+        if snapshot is None:
             return None
         try:
-            with self._house.store.blobs.open(*found) as page:
+            with self._house.store.blobs.open(*snapshot) as page:
                 return page.read()
         except BlobGoneError:
             return None
@@ -235,9 +235,9 @@ class Leaf:
     def backup(self, target: Path, *, secrets: bool = False) -> BackupMade:
         """Save everything under a new name, a folder or a `.zip`, while all goes on; connections
         to other services only with `secrets`. Raises InvalidInputError, StoreError."""
-        made = backup(self._house.store, self.settings.home, target, secrets=secrets)
+        summary = backup(self._house.store, self.settings.home, target, secrets=secrets)
         audit.note(self._db, OPERATOR, "backup made")
-        return made
+        return summary
 
     def space(self) -> SpaceUsed:
         """What is used of the disk, by kind."""

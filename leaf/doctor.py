@@ -87,7 +87,7 @@ def _check_versions() -> Check:
         "anthropic": "anthropic",
     }
     versions = {name: installed(package) for name, package in packages.items()}
-    named = ", ".join(f"{name} {found}" for name, found in versions.items())
+    named = ", ".join(f"{name} {number}" for name, number in versions.items())
     text = f"{leaf.__version__} on Python {platform.python_version()}, {system}; {named}"
     if "missing" in versions.values():
         return Check(
@@ -126,14 +126,14 @@ def _check_sqlite(settings: Settings) -> Check:
 def _check_memory() -> Check:
     from leaf.sandbox.capacity import room
 
-    found = room()
-    if not found.total_mb:
+    memory = room()
+    if not memory.total_mb:
         return Check("Memory", True, "this system does not say how much there is", needed=False)
-    if not found.tight:
-        return Check("Memory", True, f"{found.total_mb:,} MB", needed=False)
+    if not memory.tight:
+        return Check("Memory", True, f"{memory.total_mb:,} MB", needed=False)
     text = (
-        f"{found.total_mb:,} MB; files and SQL are handled {found.running} at a time, with at "
-        f"most {found.child_mb:,} MB each"
+        f"{memory.total_mb:,} MB; files and SQL are handled {memory.running} at a time, with at "
+        f"most {memory.child_mb:,} MB each"
     )
     return Check("Memory", True, text, needed=False)
 
@@ -279,18 +279,18 @@ def _check_files_in_database(settings: Settings, *, held: bool) -> Check:
 def _check_sandbox(settings: Settings) -> Check:
     from leaf.sandbox.confine import confinement
 
-    found = confinement()
+    status = confinement()
     try:
         confined(settings.home, "platform:python_version", {}, {}, str)
     except LeafError as e:
         return Check("Sandbox", False, str(e))
-    if found.kind == "landlock":
+    if status.kind == "landlock":
         text = "files and SQL are handled in a confined child process (Landlock)"
         return Check("Sandbox", True, f"{text}; {_bound_of(settings.home)}")
     return Check(
         "Sandbox",
         False,
-        f"files and SQL are handled in a child process without confinement: {found.reason}",
+        f"files and SQL are handled in a child process without confinement: {status.reason}",
         needed=False,
     )
 
@@ -317,15 +317,15 @@ def _check_sound(settings: Settings) -> Check:
 def _check_python() -> Check:
     from leaf.sandbox.confine import confinement
 
-    found = confinement()
-    if found.kind == "landlock":
+    status = confinement()
+    if status.kind == "landlock":
         return Check(
             "Python",
             True,
             "the agent can run code in a confined child process (Landlock)",
             needed=False,
         )
-    text = f"the agent runs no code, since nothing here could confine it: {found.reason}"
+    text = f"the agent runs no code, since nothing here could confine it: {status.reason}"
     return Check("Python", False, text, needed=False)
 
 
@@ -374,10 +374,10 @@ def _own_model(used: UsedModel | None) -> ModelConnection | None:
 def _check_own_model(used: UsedModel, own: ModelConnection) -> Check:
     """A connection that was made on the settings page."""
     try:
-        found = used.try_used()
+        trial = used.try_used()
     except LeafError as e:
         return Check("Model", False, f"{own.words}: {e}")
-    return Check("Model", True, f"{found.model} at {own.words}; it answers")
+    return Check("Model", True, f"{trial.model} at {own.words}; it answers")
 
 
 def _try_model(settings: Settings) -> str:

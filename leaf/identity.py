@@ -37,14 +37,14 @@ def identify(claims: Mapping[str, object], settings: Settings, at: datetime) -> 
             f"{email} may not use this Leaf.",
             "Sign in with another account, or ask whoever runs it to let you in.",
         )
-    given = _line(claims.get("given_name"))
-    name = _line(claims.get("name")) or given or email.partition("@")[0]
+    given_name = _line(claims.get("given_name"))
+    name = _line(claims.get("name")) or given_name or email.partition("@")[0]
     return Identity(
         issuer=issuer,
         subject=subject,
         email=email,
         name=name,
-        first_name=given or name.split()[0],
+        first_name=given_name or name.split()[0],
         verified=_verified(claims) is True,
         login_id=_login_id(claims),
     )
@@ -97,8 +97,8 @@ def _email(claims: Mapping[str, object]) -> str:
 
 def _verified(claims: Mapping[str, object]) -> bool | None:
     """Some providers write the boolean as a word; some say nothing, which is None."""
-    said = claims.get("email_verified")
-    return None if said is None else str(said).strip().lower() in ("true", "1")
+    claim = claims.get("email_verified")
+    return None if claim is None else str(claim).strip().lower() in ("true", "1")
 
 
 def _line(claim: object) -> str:

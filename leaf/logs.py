@@ -79,14 +79,14 @@ def plain(told: str) -> str:
 
 def _trace(error: BaseException) -> Iterator[str]:
     seen: list[BaseException] = []
-    found: BaseException | None = error
-    while found is not None and found not in seen and len(seen) < _DEPTH:
-        yield f"{_BEHIND if seen else ''}{_kind(found)}"
-        for frame, line in list(traceback.walk_tb(found.__traceback__))[-_FRAMES:]:
+    cause: BaseException | None = error
+    while cause is not None and cause not in seen and len(seen) < _DEPTH:
+        yield f"{_BEHIND if seen else ''}{_kind(cause)}"
+        for frame, line in list(traceback.walk_tb(cause.__traceback__))[-_FRAMES:]:
             place = "/".join(PurePath(frame.f_code.co_filename).parts[-3:])
             yield f"  {place}:{line} in {frame.f_code.co_name}"
-        seen.append(found)
-        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+        seen.append(cause)
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 
 
 def _kind(error: BaseException) -> str:
@@ -96,10 +96,10 @@ def _kind(error: BaseException) -> str:
     return f"{type(error).__name__} ({state})" if state.isalnum() else type(error).__name__
 
 
-def _record_without_words(*given: Any, **more: Any) -> logging.LogRecord:
+def _record_without_words(*args: Any, **more: Any) -> logging.LogRecord:
     """A record whose error every formatter tells as `trace` does, those of libraries, too, and an
     error within its message as `reason` does. What a store for files says stays: it names bytes."""
-    record = logging.LogRecord(*given, **more)
+    record = logging.LogRecord(*args, **more)
     if isinstance(record.args, tuple):
         record.args = tuple(_without_words(one) for one in record.args)
     if record.exc_info and record.exc_info[1] is not None:

@@ -114,15 +114,15 @@ def replay(bundle: Path, data: Path, on_line: Callable[[ReportLine], None] = _ig
     with tempfile.TemporaryDirectory(prefix="leaf-replay-") as folder:
         whole = Path(folder) / "bundle.zip"
         whole.write_bytes(_bytes(bundle))
-        found = confined(
+        contents = confined(
             Path(folder),
             "leaf.exports.reading:read",
             {"path": "in:bundle"},
             {"bundle": whole},
             BundleRead,
         )
-    manifest = parse(found.manifest)
-    check_code(manifest, found.code)
+    manifest = parse(contents.manifest)
+    check_code(manifest, contents.code)
     return replay_manifest(manifest, data, on_line)
 
 
@@ -185,11 +185,11 @@ class Workbench:
                 self._inside.update({member.sha256: member for member in added.inside})
                 there[file.handle] = added.file.id if added.file.sha256 == file.sha256 else ""
         for file in self._files:
-            found = there.get(file.handle) or (
+            file_id = there.get(file.handle) or (
                 self._inside[file.sha256].id if file.sha256 in self._inside else ""
             )
-            if found:
-                self._session.attached.add_as(self._chat.id, found, file.handle, file.slug)
+            if file_id:
+                self._session.attached.add_as(self._chat.id, file_id, file.handle, file.slug)
 
     def __enter__(self) -> Workbench:
         return self
@@ -269,10 +269,10 @@ class Workbench:
         output = self._session.tools.run("query_tables", {"sql": sql}, chat_id=self._chat.id)
         result_id = output.data.to_json()["table"]["result_id"]
         with tempfile.TemporaryDirectory(prefix="leaf-query-") as folder:
-            kept = self._session.results.export(
+            path = self._session.results.export(
                 self._chat.id, result_id, "parquet", into=Path(folder)
             )
-            return pd.read_parquet(kept)
+            return pd.read_parquet(path)
 
     def keep(self, name: str, frame: pd.DataFrame) -> None:
         """A table that Python made, for notebooks: under the name of its result in the chat, by which
@@ -300,7 +300,7 @@ def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], 
         raise NotFoundError(
             f"There is no folder '{data}'.", "Name the folder with the data files: --data FOLDER"
         )
-    found: dict[str, Path] = {}
+    path_of: dict[str, Path] = {}
     others: set[str] = set()
     for number, path in enumerate(data.rglob("*")):
         if number >= LOOKED_AT:
@@ -312,10 +312,10 @@ def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], 
             continue
         sha256 = _sha256(path) if path.stat().st_size in sizes else ""
         if sha256 in wanted:
-            found.setdefault(sha256, path)
+            path_of.setdefault(sha256, path)
         elif path.name in names:
             others.add(path.name)
-    return found, others
+    return path_of, others
 
 
 def _sha256(path: Path) -> str:
@@ -384,9 +384,11 @@ def _again(bench: Workbench, call: KeptCall, name: str) -> tuple[ReportLine | No
             raise NotFoundError(f"{call.tool} cannot run on this machine.")
         output = bench.run(call)
     except LeafError as e:
-        said = call.sql or call.code or str(call.input)
+        source = call.sql or call.code or str(call.input)
         gone = [
-            file.name for file in bench.missing if file.slug in said.lower() or file.handle in said
+            file.name
+            for file in bench.missing
+            if file.slug in source.lower() or file.handle in source
         ]
         why = f"{', '.join(gone)} is not there" if gone else str(e).splitlines()[0][:240]
         return ReportLine(kind, name, False, f"cannot be computed: {why}"), None
@@ -427,8 +429,8 @@ def _figures(
                     {"type": "text", "id": f"said-{number}", "text": piece.text, "state": "done"}
                 )
         traced = of_answer(parts, history) if answer.receipts else None
-        found = traced["receipts"] if traced else ()
-        again = {(texts.index(r["part"]), r["start"]): r for r in found if r["part"] in texts}
+        receipts = traced["receipts"] if traced else ()
+        again = {(texts.index(r["part"]), r["start"]): r for r in receipts if r["part"] in texts}
         for receipt in answer.receipts:
             if receipt.kind in (
                 "none",
@@ -448,15 +450,15 @@ def _figures(
                 or " ".join(filter(None, (receipt.column, receipt.result_id)))
                 or receipt.place
             )
-            said = f"{receipt.figure}: {receipt.kind}, {how}"[:200]
+            text = f"{receipt.figure}: {receipt.kind}, {how}"[:200]
             if receipt.against:
-                said += f"; {receipt.against}"
+                text += f"; {receipt.against}"
             if not agrees:
-                said += (
+                text += (
                     f"; was {receipt.value or 'there'}, is "
                     f"{'not found' if value is None else value or 'there'}"
                 )
-            yield ReportLine("figure", f"figure {answer.id}", agrees, said)
+            yield ReportLine("figure", f"figure {answer.id}", agrees, text)
         history.append(_message(answer.id, "assistant", parts))
 
 

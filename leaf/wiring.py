@@ -210,9 +210,9 @@ def _runs(
     from leaf.store import audit
 
     limits = QueueLimits(settings.runs_per_user, settings.runs)
-    kept = timedelta(days=settings.audit_days)
+    retention = timedelta(days=settings.audit_days)
     hourly = [
-        lambda: audit.unscoped_sweep(store.db, kept),
+        lambda: audit.unscoped_sweep(store.db, retention),
         lambda: forget_expired(store),
         *in_background,
     ]

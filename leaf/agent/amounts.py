@@ -68,13 +68,13 @@ class Sizes:
             if len(text) < 200
             else hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         )
-        found = self._known.get(key)
-        if found is None:
-            found = weigh(text)
+        weight = self._known.get(key)
+        if weight is None:
+            weight = weigh(text)
             if len(self._known) >= _KNOWN_MOST:
                 self._known.clear()
-            self._known[key] = found
-        return found
+            self._known[key] = weight
+        return weight
 
 
 def _pieces(block: RawBlock) -> Iterator[str | int]:

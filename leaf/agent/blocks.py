@@ -17,9 +17,9 @@ from leaf.shapes.results import Output, PassageSent, PictureSent
 
 def refuse_binary(text: str) -> str:
     """The text itself. Raises InvalidInputError where it holds binary data written as text."""
-    if found := encoded_in(text):
+    if binary := encoded_in(text):
         raise InvalidInputError(
-            f"The text holds binary data (base64, {len(found):,} characters), which is not sent "
+            f"The text holds binary data (base64, {len(binary):,} characters), which is not sent "
             f"to a model.",
             "Add it as a file, or leave that part out.",
         )

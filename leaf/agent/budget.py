@@ -55,7 +55,7 @@ class Decision:
 def with_arrived(files: Sequence[FileInChat], outputs: Iterable[Output]) -> list[FileInChat]:
     """The chat's files and, behind them, those that came into it while the answer was written: from
     Drive."""
-    came = [found for output in outputs if (found := (output.get("data") or {}).get("arrived"))]
+    came = [arrival for output in outputs if (arrival := (output.get("data") or {}).get("arrived"))]
     known = {file.handle for file in files}
     new = {f["handle"]: FileInChat(f["handle"], f["name"], f["tokens"]) for f in came}
     return [*files, *(file for handle, file in new.items() if handle not in known)]

@@ -53,22 +53,22 @@ def calls_of(
         if block["type"] != "tool_use":
             continue
         call_id = unique_id(block["id"], number, taken)
-        given = turn.broken[block["id"]] if block["id"] in turn.broken else block["input"]
-        own, problem = _checked(tools, block["name"], given)
+        arguments = turn.broken[block["id"]] if block["id"] in turn.broken else block["input"]
+        own, problem = _checked(tools, block["name"], arguments)
         calls.append(TurnCall(block["id"], call_id, block["name"], own, problem))
     return calls
 
 
-def _checked(tools: Mapping[str, Tool], name: str, given: str | ToolInput) -> tuple[Any, str]:
+def _checked(tools: Mapping[str, Tool], name: str, arguments: str | ToolInput) -> tuple[Any, str]:
     """A call's input under the tool's own names of its parameters, and why it cannot be run: empty
     when it can."""
     if name not in tools:
-        return given, str(not_found("tool", name, tools))
+        return arguments, str(not_found("tool", name, tools))
     try:
-        own = accepted(tools[name], given)
+        own = accepted(tools[name], arguments)
         check_input(tools[name], own)
     except InvalidInputError as e:
-        return given, str(e)
+        return arguments, str(e)
     return own, ""
 
 
@@ -152,8 +152,8 @@ class Calls:
         draft = self._draft
 
         def wait(error: Exception, seconds: float) -> None:
-            said = error.message if isinstance(error, LeafError) else ""
-            hooks.progress(f"{said} Trying again in {seconds:.0f} s.")
+            reason = error.message if isinstance(error, LeafError) else ""
+            hooks.progress(f"{reason} Trying again in {seconds:.0f} s.")
 
         return retry(
             lambda: draft.task.run_tool(call.name, call.input, draft.stop, hooks),

@@ -100,8 +100,8 @@ def of_block(citation: RawBlock) -> Citation | None:
 def written(mark: str) -> list[Citation]:
     """The citations of a whole mark, its brackets included."""
     return [
-        Citation(f"{found[1]}#{found[2].strip()}", (found[3] or found[4] or "").strip())
-        for found in _PART.finditer(mark)
+        Citation(f"{match[1]}#{match[2].strip()}", (match[3] or match[4] or "").strip())
+        for match in _PART.finditer(mark)
     ]
 
 
@@ -119,11 +119,11 @@ class MarkReader:
         self._held += piece
         if self._inside and not _TELLING.search(piece) and len(self._held) < LONGEST_MARK:
             return
-        while found := _MARK.search(self._held):
-            if found.start():
-                yield self._held[: found.start()].rstrip(" ")
-            yield written(found[0])
-            self._held = self._held[found.end() :]
+        while match := _MARK.search(self._held):
+            if match.start():
+                yield self._held[: match.start()].rstrip(" ")
+            yield written(match[0])
+            self._held = self._held[match.end() :]
         begin = self._maybe_begins()
         if begin:
             yield self._held[:begin]
@@ -154,8 +154,8 @@ class CitationNumbers:
     def __init__(self, parts: Iterable[Part] = ()) -> None:
         self._known: dict[str, int] = {}
         for part in parts:
-            if found := citation_of(part):
-                self._known[found["source"]] = int(found["citation"])
+            if citation := citation_of(part):
+                self._known[citation["source"]] = int(citation["citation"])
 
     def of(self, source: str) -> int:
         return self._known.setdefault(source, len(self._known) + 1)
@@ -195,11 +195,11 @@ def citation_chunk(
 def checked(part: SourcePart, verdict: Verdict) -> SourcePart:
     """The same part, with what was found."""
     leaf = part["providerMetadata"]["leaf"]
-    found: Cited = {
+    citation: Cited = {
         **leaf,
         "place": verdict.place or leaf["place"],
         "verified": verdict.verified,
         "problem": verdict.problem,
         "cited_place": leaf["place"] if verdict.moved else leaf["cited_place"],
     }
-    return {**part, "providerMetadata": {"leaf": found}}
+    return {**part, "providerMetadata": {"leaf": citation}}

@@ -77,11 +77,11 @@ def is_grouped(name: str, sql_type: str, values: Sequence[Any]) -> bool:
     """
     if not is_number(sql_type):
         return False
-    given = [value for value in values if isinstance(value, int | float) and value == value]
-    if not given:
+    numbers = [value for value in values if isinstance(value, int | float) and value == value]
+    if not numbers:
         return not is_id(name_words(name))
-    low, high = min(given), max(given)
-    if YEARS[0] <= low and high <= YEARS[1] and all(value == int(value) for value in given):
+    low, high = min(numbers), max(numbers)
+    if YEARS[0] <= low and high <= YEARS[1] and all(value == int(value) for value in numbers):
         return False
     return kind_of(name, sql_type, (low, high)) == "figure"
 

@@ -63,10 +63,10 @@ class Compaction:
     hold."""
 
     def to_json(self) -> FoldKept:
-        kept = asdict(self)
+        record = asdict(self)
         if not self.instructions:
-            del kept["instructions"]
-        return cast("FoldKept", kept)
+            del record["instructions"]
+        return cast("FoldKept", record)
 
     def moved(self, answer: str, by: str) -> Compaction:
         """The same for the answer `by`, which has taken over what `answer` had."""
@@ -89,8 +89,8 @@ class Compaction:
             BranchPosition(**data["short"]),
             BranchPosition(**data["gone"]),
         )
-        made, told = BranchPosition(**data["made"]), data.get("instructions", "")
-        return Compaction(made, data["asked"], *marks, cap=data["cap"], instructions=told)
+        tip, told = BranchPosition(**data["made"]), data.get("instructions", "")
+        return Compaction(tip, data["asked"], *marks, cap=data["cap"], instructions=told)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class BranchEntry:
 
 def entries_of(history: Iterable[Message]) -> list[BranchEntry]:
     """All raw messages of a branch, oldest first."""
-    found: list[BranchEntry] = []
+    entries: list[BranchEntry] = []
     for message in history:
         use: dict[str, RawBlock] = {}
         seen: dict[str, int] = {}
@@ -122,10 +122,10 @@ def entries_of(history: Iterable[Message]) -> list[BranchEntry]:
                     seen[call_id] = seen.get(call_id, 0) + 1
                     if output := _output(message.parts, call_id, seen[call_id]):
                         outputs[call_id] = output
-                found.append(BranchEntry(message, number, raw))
+                entries.append(BranchEntry(message, number, raw))
             else:
-                found.append(BranchEntry(message, number, raw, use, outputs))
-    return found
+                entries.append(BranchEntry(message, number, raw, use, outputs))
+    return entries
 
 
 def newest_compaction(history: Sequence[Message]) -> Compaction | None:
@@ -199,7 +199,7 @@ def render(
             for raw in (_thought(entry, entry.raw, model, profile) for entry in entries)
             if raw["content"]
         ]
-    made, receipts, short, gone = (
+    tip, receipts, short, gone = (
         position(entries, m)
         for m in (compaction.made, compaction.receipts, compaction.short, compaction.gone)
     )
@@ -213,7 +213,7 @@ def render(
             raw = in_receipts(entry, compaction.asked)
         elif compaction.cap:
             raw = capped(raw, compaction.cap)
-        raw = unbound(raw) if i < made else _thought(entry, raw, model, profile)
+        raw = unbound(raw) if i < tip else _thought(entry, raw, model, profile)
         if raw["content"]:
             messages.append(raw)
     return messages
@@ -262,15 +262,15 @@ def _capped(block: RawBlock, cap: int) -> RawBlock:
             if len(content) > cap + len(note)
             else block
         )
-    kept: list[RawBlock] = []
+    parts: list[RawBlock] = []
     left = cap
     for part in content:
         left -= len(part.get("text", "")) + sum(
             len(text["text"]) for text in part.get("content", ())
         )
-        if left < 0 and kept:
-            return {**block, "content": [*kept, {"type": "text", "text": note.strip()}]}
-        kept.append(part)
+        if left < 0 and parts:
+            return {**block, "content": [*parts, {"type": "text", "text": note.strip()}]}
+        parts.append(part)
     return block
 
 
@@ -279,10 +279,10 @@ def unbound(raw: RawMessage) -> RawMessage:
     which count its passages."""
     if raw["role"] != "assistant" or isinstance(raw["content"], str):
         return raw
-    kept = [block for block in raw["content"] if block["type"] not in _THINKING]
+    blocks = [block for block in raw["content"] if block["type"] not in _THINKING]
     plain = [
         {k: v for k, v in block.items() if k != "citations"} if block["type"] == "text" else block
-        for block in kept
+        for block in blocks
     ]
     return raw if plain == raw["content"] else assistant_message(plain)
 
@@ -332,9 +332,9 @@ def shortened(group: Sequence[BranchEntry]) -> RawMessage:
         else ""
     )
     texts = [_text(entry.raw) for entry in group if entry.raw["role"] == "assistant"]
-    said = beginning(next((text for text in reversed(texts) if text.strip()), ""), ANSWER)
+    answer = beginning(next((text for text in reversed(texts) if text.strip()), ""), ANSWER)
     return assistant_message(
-        [{"type": "text", "text": "\n".join(filter(None, (said, steps))) or "(no answer)"}]
+        [{"type": "text", "text": "\n".join(filter(None, (answer, steps))) or "(no answer)"}]
     )
 
 
@@ -368,10 +368,10 @@ def instructions_message(told: str) -> RawMessage:
 
 def instructions_before(entries: Sequence[BranchEntry], earlier: Compaction | None) -> str:
     """Instructions that hold after these entries, where the branch begins with a compaction."""
-    found = newest_instructions(entry.raw for entry in entries)
-    if found is None:
+    instructions = newest_instructions(entry.raw for entry in entries)
+    if instructions is None:
         return earlier.instructions if earlier else ""
-    return found
+    return instructions
 
 
 def _questions(entries: Sequence[BranchEntry]) -> int:
@@ -395,9 +395,9 @@ def _text(raw: RawMessage) -> str:
 def _output(parts: Sequence[Part], call_id: str, nth: int) -> Output | None:
     """What the call gave, by the page's parts. Some servers use an id again; the page then has
     `id-2` for it."""
-    found = [
+    calls = [
         part
         for part in parts
         if is_tool(part) and call_id in (part["toolCallId"], part["toolCallId"].rpartition("-")[0])
     ]
-    return found[nth - 1].get("output") if len(found) >= nth else None
+    return calls[nth - 1].get("output") if len(calls) >= nth else None

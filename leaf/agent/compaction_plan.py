@@ -135,12 +135,12 @@ class Planner:
     def _tokens(self, messages: Sequence[RawMessage]) -> int:
         return round(self._sizes.of(messages).tokens(self._rates) * self._scale)
 
-    def _receipts(self, made: BranchPosition, asked: str, target: int) -> Compaction:
+    def _receipts(self, tip: BranchPosition, asked: str, target: int) -> Compaction:
         """Results as receipts, the oldest first, until the target is met; those of the newest turn
         stay."""
         old = self.compaction
         draft = Compaction(
-            made,
+            tip,
             asked,
             *((old.receipts, old.short, old.gone, old.cap, old.instructions) if old else ()),
         )
@@ -153,7 +153,7 @@ class Planner:
         begin = max(position(entries, draft.short), position(entries, draft.gone))
         first = max(begin, position(entries, draft.receipts))
         head = self._size(replace(draft, receipts=_mark(entries, first))) - sum(full[first:])
-        last = self._newest_turn(made)
+        last = self._newest_turn(tip)
         saved = list(accumulate((full[i] - small[i] for i in range(first, last)), initial=0))
         whole = head + sum(full[first:])
         for i in range(first, last + 1):
@@ -161,11 +161,11 @@ class Planner:
                 return replace(draft, receipts=_mark(entries, i))
         return replace(draft, receipts=_mark(entries, last))
 
-    def _newest_turn(self, made: BranchPosition) -> int:
+    def _newest_turn(self, tip: BranchPosition) -> int:
         """Entries before the results that the model has not answered yet, or before the question
         where there are none."""
         entries = self.entries
-        own = [i for i, e in enumerate(entries) if e.message.id == made.message]
+        own = [i for i, e in enumerate(entries) if e.message.id == tip.message]
         if len(own) >= 2:
             return own[-2] if entries[own[-1]].raw["role"] == "user" else own[-1]
         return max(0, len(entries) - len(own) - 1)

@@ -152,12 +152,12 @@ class ModelConnections:
         if row is None:
             return self.environment
         with self._guard:
-            found = self._kept.get(row.id) or self._open_row(scope, row)
-            self._kept[row.id] = found
+            connection = self._kept.get(row.id) or self._open_row(scope, row)
+            self._kept[row.id] = connection
             self._kept.move_to_end(row.id)
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
-        return found
+        return connection
 
     def prepare(self) -> None:
         """Load what the environment's connection needs for the first question. Asks nobody
@@ -192,7 +192,7 @@ class ModelConnections:
         """As the settings page shows it. Asks no server."""
         allowed, restricted = self._allowed(scope), not self._reach(scope).inner
         of_environment = "" if self._settings.keyless else place_of(self._settings.model_url)
-        found = ModelConnection(
+        connection = ModelConnection(
             "environment" if of_environment else "none",
             of_environment,
             allowed=allowed,
@@ -201,14 +201,14 @@ class ModelConnections:
         )
         row = self._row(scope)
         if row is None:
-            return found
+            return connection
         why = ""
         try:
             self._opened(scope, row)
         except LeafError as e:
             why = str(e)
         return replace(
-            found,
+            connection,
             source="own",
             place=str(row.state.get("place", "")),
             kind="server" if row.state.get("kind") == "server" else "anthropic",
@@ -308,10 +308,10 @@ class ModelConnections:
         """A key goes only to the server for which it was given."""
         row = self._row(scope)
         try:
-            kept = self._opened(scope, row) if row else None
+            settings = self._opened(scope, row) if row else None
         except LeafError:
             return ""
-        return kept.api_key if kept and kept.model_url == url else ""
+        return settings.api_key if settings and settings.model_url == url else ""
 
     def _opened(self, scope: Scope, row: Integration) -> Settings:
         """Raises SealedError, InvalidInputError where it may not lead there any more, and
@@ -447,9 +447,9 @@ def _url_of(draft: ModelDraft) -> str:
     return url
 
 
-def _key_of(given: str) -> str:
+def _key_of(text: str) -> str:
     """Without blanks around it. Raises InvalidInputError for what no server takes as a key."""
-    key = given.strip()
+    key = text.strip()
     if not all("!" <= character <= "~" for character in key) or len(key) > 4_000:
         raise InvalidInputError("This is not a key.", "Copy it again, without blanks in it.")
     return key

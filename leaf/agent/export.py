@@ -85,45 +85,45 @@ def chat_document(
 ) -> ChatDocument:
     """The same for PDF and Word: with marks and notes that need no footnotes, and with the charts
     and figures, which `drawn` gives as PNG, or says why it cannot."""
-    made, nonce = ChatDocument(), secrets.token_hex(12)
+    export, nonce = ChatDocument(), secrets.token_hex(12)
     places: list[str] = []
 
     def draw(part: ToolPart) -> list[str]:
-        said = []
+        lines = []
         for label, picture in pictures_of(part):
-            if len(made.pictures) == PICTURES:
-                said.append(f"*{label} is not drawn here: a document has {PICTURES} pictures.*")
+            if len(export.pictures) == PICTURES:
+                lines.append(f"*{label} is not drawn here: a document has {PICTURES} pictures.*")
                 continue
             png = drawn(picture)
             if isinstance(png, str):
-                said.append(f"*{label}: {png}*")
+                lines.append(f"*{label}: {png}*")
                 continue
             # No text of the chat can hold this, so that no other picture gets an address.
             place = f"leafpicture{nonce}n{len(places)}n"
             places.append(f"![{_words(label)}]({PICTURE_SCHEME}{len(places)})")
-            made.pictures.append(png)
-            said.append(place)
-        return said
+            export.pictures.append(png)
+            lines.append(place)
+        return lines
 
     form = _Form("[{}]", "- [{}] {}", draw)
-    made.text = harmless_markdown("\n\n".join(_sections(title, messages, documents, form)) + "\n")
-    made.text = re.sub(
-        rf"leafpicture{nonce}n(\d+)n", lambda found: places[int(found[1])], made.text
+    export.text = harmless_markdown("\n\n".join(_sections(title, messages, documents, form)) + "\n")
+    export.text = re.sub(
+        rf"leafpicture{nonce}n(\d+)n", lambda match: places[int(match[1])], export.text
     )
-    return made
+    return export
 
 
 def pictures_of(part: ToolPart) -> list[tuple[str, ChartShown | FigureDrawn]]:
     """The chart and the figures of a step, each with what it is called."""
     data = (part.get("output") or {}).get("data") or {}
-    found: list[tuple[str, ChartShown | FigureDrawn]] = []
+    pictures: list[tuple[str, ChartShown | FigureDrawn]] = []
     chart = data.get("chart")
     if chart and chart.get("spec"):
         title = chart["spec"].get("title")
         called = title.get("text") if isinstance(title, dict) else title
-        found.append((called if isinstance(called, str) and called else "Chart", chart))
-    found += [(figure["label"] or "Figure", figure) for figure in data.get("figures") or ()]
-    return found
+        pictures.append((called if isinstance(called, str) and called else "Chart", chart))
+    pictures += [(figure["label"] or "Figure", figure) for figure in data.get("figures") or ()]
+    return pictures
 
 
 def _words(label: str) -> str:
@@ -207,7 +207,7 @@ def figures_in_words(found: Sequence[ReceiptKept], verb: str = "have a receipt")
 
 def _documents(parts: Sequence[Part], documents: Traced) -> list[str]:
     """The same for each document that an answer wrote."""
-    said = []
+    paragraphs = []
     for part in parts:
         card = data_in(part, "document")
         traced = (
@@ -215,8 +215,10 @@ def _documents(parts: Sequence[Part], documents: Traced) -> list[str]:
         )
         if card and traced and traced["receipts"]:
             lines = figures_in_words(traced["receipts"], "are traced")
-            said.append(f"Document “{card['title']}”, version {card['version']}: {' '.join(lines)}")
-    return said
+            paragraphs.append(
+                f"Document “{card['title']}”, version {card['version']}: {' '.join(lines)}"
+            )
+    return paragraphs
 
 
 def _step(part: ToolPart) -> str:
@@ -278,10 +280,10 @@ def _sources(parts: Sequence[Part]) -> str:
 
 def _coverage(parts: Sequence[Part]) -> str:
     covered = covered_of(parts)
-    doubtful = [f"- Doubtful: {said}." for said in doubts(covered)]
+    doubtful = [f"- Doubtful: {text}." for text in doubts(covered)]
     return "\n".join(
         filter(
-            None, (sentence(covered), *doubtful, *(f"- Note: {said}." for said in notes(covered)))
+            None, (sentence(covered), *doubtful, *(f"- Note: {text}." for text in notes(covered)))
         )
     )
 

@@ -94,8 +94,8 @@ def _check_cited(
 ) -> CitationStep:
     """The step: the parts of the citations again, each with what was found."""
     started = time.monotonic()
-    found = [part["providerMetadata"]["leaf"] for part in cited]
-    verdicts = resolver.check([Citation(leaf["source"], leaf["quote"]) for leaf in found])
+    citations = [part["providerMetadata"]["leaf"] for part in cited]
+    verdicts = resolver.check([Citation(leaf["source"], leaf["quote"]) for leaf in citations])
     chunks = tuple(checked(part, verdict) for part, verdict in zip(cited, verdicts, strict=True))
     for c in chunks:
         draft.emit_now(c)
@@ -107,11 +107,11 @@ def say_basis(ending: Ending) -> None:
     draft = ending.draft
     names = {file.handle: file.name for file in draft.task.files}
     receipts = ending.receipts["receipts"] if ending.receipts else ()
-    found = basis.of_answer(draft.parts, draft.task.history, receipts, names)
-    for c in source_chunks(found.outputs):
+    evidence = basis.of_answer(draft.parts, draft.task.history, receipts, names)
+    for c in source_chunks(evidence.outputs):
         draft.say(c)
-    if found.covered:
-        draft.say(chunk("data-coverage", id="coverage", data=found.covered))
+    if evidence.covered:
+        draft.say(chunk("data-coverage", id="coverage", data=evidence.covered))
 
 
 def say_budget(ending: Ending) -> None:

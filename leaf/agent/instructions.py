@@ -42,11 +42,11 @@ def is_instructions(block: RawBlock) -> bool:
 def newest_instructions(messages: Iterable[RawMessage]) -> str | None:
     """What the model was told last in these messages, oldest first; empty where that is that none
     hold, None where it was told nothing."""
-    found = None
+    instructions = None
     for message in messages:
         if message["role"] != "user" or isinstance(message["content"], str):
             continue
         for block in message["content"]:
             if is_instructions(block):
-                found = "" if block["text"] == NO_MORE else str(block["text"])
-    return found
+                instructions = "" if block["text"] == NO_MORE else str(block["text"])
+    return instructions

@@ -102,9 +102,9 @@ class Media:
 
     def bytes_of(self, scope: Scope, sha256: str) -> tuple[bytes, str]:
         """Raises NotFoundError where the file was deleted for good."""
-        made = media.by_picture(self._store.db, scope, sha256)
-        with self._store.blobs.open(scope.workspace_id, made.sha256) as stream:
-            return stream.read(), made.media_type
+        picture = media.by_picture(self._store.db, scope, sha256)
+        with self._store.blobs.open(scope.workspace_id, picture.sha256) as stream:
+            return stream.read(), picture.media_type
 
 
 class _UploadResolver:
@@ -130,17 +130,17 @@ class _UploadResolver:
                 f"new chat can show it.]"
             )
         try:
-            made = self._source(source["sha256"])
+            image_source = self._source(source["sha256"])
         except NotFoundError:
             self.missing = True
             return text_block(f"[{label}: its file was deleted for good.]")
-        if made is None:
+        if image_source is None:
             return text_block(
                 f"[{label}: not shown, since the pictures of this chat fill a request already. A "
                 f"new chat can show it.]"
             )
         self._count += 1
-        return {"type": "image", "source": made}
+        return {"type": "image", "source": image_source}
 
     def _source(self, sha256: str) -> RawBlock | None:
         """What the API takes as the source of an image; None where a request has no room for it.
@@ -161,9 +161,9 @@ class _UploadResolver:
 def _without_thinking(message: RawMessage) -> RawBlock:
     if message["role"] != "assistant" or isinstance(message["content"], str):
         return message
-    kept = [
+    blocks = [
         block
         for block in message["content"]
         if block["type"] not in ("thinking", "redacted_thinking")
     ]
-    return {**message, "content": kept or [text_block("")]}
+    return {**message, "content": blocks or [text_block("")]}

@@ -157,15 +157,15 @@ class ModelStep(Step):
         )
 
     def to_json(self) -> KeptValue:
-        kept = super().to_json() | {
+        record = super().to_json() | {
             "turn": self.turn.to_json() if self.turn else None,
             KEPT_COMPACTION: self.compaction.to_json() if self.compaction else None,
             "calls": [asdict(call) for call in self.calls],
             "chunks": list(self.chunks),
             "usage": asdict(self.usage),
         }
-        del kept["compaction"]
-        return kept
+        del record["compaction"]
+        return record
 
 
 @dataclass(frozen=True)
@@ -190,10 +190,10 @@ class ToolStep(Step):
     @property
     def shown(self) -> Sequence[Chunk]:
         if self.output is not None:
-            kept = [
+            chunks = [
                 shown_chunk(s["name"], s["id"], s["data"]) for s in self.output.get("shows", ())
             ]
-            return [chunk("tool-output-available", toolCallId=self.id, output=self.output), *kept]
+            return [chunk("tool-output-available", toolCallId=self.id, output=self.output), *chunks]
         return (
             []
             if self.stopped

@@ -59,9 +59,11 @@ def picture_stub(block: RawBlock) -> RawBlock:
     return {"type": "text", "text": f"[{label}: folded to save room; view_file shows it again.]"}
 
 
-def _short_input(given: Mapping[str, Any]) -> str:
+def _short_input(arguments: Mapping[str, Any]) -> str:
     return ", ".join(
-        f"{key}={_short(value)}" for key, value in given.items() if value not in ("", None, [], {})
+        f"{key}={_short(value)}"
+        for key, value in arguments.items()
+        if value not in ("", None, [], {})
     )
 
 

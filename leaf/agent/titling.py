@@ -48,13 +48,13 @@ def ask(
 ) -> str:
     """A title by this model; empty where it gave none. `spent` is told what it took, also where it
     failed. Raises ModelError, and RunError once `stop` is set."""
-    said = f"<question>\n{question[:READ_CHARACTERS]}\n</question>\n"
-    said += f"<answer>\n{answer[:READ_CHARACTERS]}\n</answer>"
+    exchange = f"<question>\n{question[:READ_CHARACTERS]}\n</question>\n"
+    exchange += f"<answer>\n{answer[:READ_CHARACTERS]}\n</answer>"
     request = ModelRequest(
         model,
         SYSTEM,
         (),
-        [{"role": "user", "content": [text_block(said)]}],
+        [{"role": "user", "content": [text_block(exchange)]}],
         MOST_TOKENS,
         profile="basic",  # nothing to think about, and nothing that is asked for again
     )

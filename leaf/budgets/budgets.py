@@ -107,14 +107,14 @@ class Budgets:
 
     def standing(self, scope: Scope) -> Standing:
         """All meters, and what has to be said of them."""
-        found = self._meters(scope)
-        worst = tight(found)
+        all_meters = self._meters(scope)
+        worst = tight(all_meters)
         if worst is None or worst.state == "ok":
-            return Standing(tuple(found))
+            return Standing(tuple(all_meters))
         if worst.state == "near":
-            return Standing(tuple(found), warning=nearly(worst))
-        said = " ".join(self._words(scope, worst))
-        return Standing(tuple(found), said, said)
+            return Standing(tuple(all_meters), warning=nearly(worst))
+        message = " ".join(self._words(scope, worst))
+        return Standing(tuple(all_meters), message, message)
 
     def plan(self, scope: Scope) -> BudgetPlan:
         """What is set, and within what."""

@@ -73,10 +73,10 @@ def effective(chosen: Sequence[Allowance], most: Allowance) -> Allowance:
     is said."""
     figures = {}
     for name in Allowance.NAMES:
-        said = next(
+        choice = next(
             (value for value in (getattr(a, name) for a in chosen) if value is not None), None
         )
-        limits = [value for value in (said, getattr(most, name)) if value is not None]
+        limits = [value for value in (choice, getattr(most, name)) if value is not None]
         figures[name] = min(limits) if limits else None
     return Allowance(**figures)
 
@@ -91,7 +91,7 @@ def meters(
 ) -> list[Meter]:
     """A meter for each figure that is limited. `used` by the names of `Allowance`."""
     by_span = {period.span: period for period in periods}
-    found = []
+    all_meters = []
     for span, unit in FIGURES:
         name = f"{span}_{unit}"
         limit, top = getattr(allowance, name), getattr(most, name)
@@ -105,12 +105,12 @@ def meters(
             else f"on 1 {MONTHS[period.first.month % 12]} ({zone})"
         )
         highest = top is not None and limit >= top
-        found.append(
+        all_meters.append(
             Meter(
                 whose, span, unit, float(limit), float(used[name]), month, period.end, ends, highest
             )
         )
-    return found
+    return all_meters
 
 
 def tight(all_meters: Sequence[Meter]) -> Meter | None:
@@ -126,12 +126,14 @@ def used_up(meter: Meter, *, owner: bool) -> tuple[str, str]:
     """The sentence and the hint for a budget that is used up."""
     whose = "Your" if meter.whose == "user" else "The workspace's"
     when = "today" if meter.span == "day" else meter.month
-    said = (
+    sentence = (
         f"{whose} budget of {amount(meter.limit, meter.unit)} for {when} is used up "
         f"({amount(meter.used, meter.unit)})."
     )
     if not meter.limit:
-        said = f"{whose} budget for {when} is {amount(0, meter.unit)}, so no model can be asked."
+        sentence = (
+            f"{whose} budget for {when} is {amount(0, meter.unit)}, so no model can be asked."
+        )
     if meter.highest:
         key = "LEAF_BUDGET_USER_MAX" if meter.whose == "user" else "LEAF_BUDGET_WORKSPACE_MAX"
         raise_it = f"or whoever runs Leaf raises it ({key})"
@@ -139,7 +141,7 @@ def used_up(meter: Meter, *, owner: bool) -> tuple[str, str]:
         raise_it = "or you raise it on the Usage page"
     else:
         raise_it = "or an owner raises it on the Usage page"
-    return said, f"It begins anew {meter.ends_text}, {raise_it}."
+    return sentence, f"It begins anew {meter.ends_text}, {raise_it}."
 
 
 def nearly(meter: Meter) -> str:

@@ -41,31 +41,31 @@ def add(commands: Parsers) -> None:
     watch.set_defaults(command=_watch)
 
 
-def _ask(given: argparse.Namespace) -> int:
-    check_paths(given.files)
-    if not given.question.strip():
+def _ask(args: argparse.Namespace) -> int:
+    check_paths(args.files)
+    if not args.question.strip():
         raise UsageError("The question is empty.", "Type one.")
     leaf, app = reached()
     with closing(leaf):
         session = leaf.session(leaf.local_scope())
         try:
-            chat = session.chats.get(given.chat) if given.chat else session.chats.create()
+            chat = session.chats.get(args.chat) if args.chat else session.chats.create()
         except NotFoundError as e:
             raise UsageError(e.message, e.hint) from e
-        files = [add_path(session, path, given.question) for path in given.files]
+        files = [add_path(session, path, args.question) for path in args.files]
         message = session.messages.send(
-            chat.id, given.question, [f.id for f in files], model=given.model
+            chat.id, args.question, [f.id for f in files], model=args.model
         )
-        ended = attend(Viewer(session, message, given.json), app, unattended="stop")
-        if not given.json:
+        ended = attend(Viewer(session, message, args.json), app, unattended="stop")
+        if not args.json:
             print(f"\n[chat {chat.id}]", file=sys.stderr)
         return OK if ended in ("finish", "detached") else FAILED
 
 
-def _watch(given: argparse.Namespace) -> int:
+def _watch(args: argparse.Namespace) -> int:
     leaf, app = reached()
     with closing(leaf):
-        return follow(leaf, app, given)
+        return follow(leaf, app, args)
 
 
 def follow(leaf: Commands, app: str, given: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     purge.set_defaults(command=_chats_purge)
 
 
-def _chats_list(given: argparse.Namespace) -> int:
+def _chats_list(args: argparse.Namespace) -> int:
     with opened() as leaf:
         chats = leaf.session(leaf.local_scope()).chats.list(limit=1_000)
         none = 'No chats yet. Begin one with: python -m leaf ask "QUESTION"'
@@ -45,27 +45,27 @@ def _chats_list(given: argparse.Namespace) -> int:
             chats,
             lambda c: f"{c.id}  {c.updated_at:%Y-%m-%d %H:%M}  {c.title}",
             none,
-            as_json=given.json,
+            as_json=args.json,
         )
 
 
-def _chats_show(given: argparse.Namespace) -> int:
+def _chats_show(args: argparse.Namespace) -> int:
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
-        if given.json:
-            chat = session.chats.get(given.id)
-            thread = session.chats.thread(given.id, last=1_000_000)
+        if args.json:
+            chat = session.chats.get(args.id)
+            thread = session.chats.thread(args.id, last=1_000_000)
             print_json({**asdict(chat), "messages": [_shown(m) for m in thread.messages]}, indent=2)
         else:
-            print(session.chats.markdown(given.id))
+            print(session.chats.markdown(args.id))
     return OK
 
 
-def _chats_purge(given: argparse.Namespace) -> int:
+def _chats_purge(args: argparse.Namespace) -> int:
     """Also one that was put away, which `chats show` does not find."""
-    confirm(f"Delete the chat {given.id} for good?", given)
+    confirm(f"Delete the chat {args.id} for good?", args)
     with opened() as leaf:
-        say_gone("The chat", leaf.session(leaf.local_scope()).chats.purge(given.id))
+        say_gone("The chat", leaf.session(leaf.local_scope()).chats.purge(args.id))
     return OK
 
 

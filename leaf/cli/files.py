@@ -71,28 +71,28 @@ def add(parser: argparse.ArgumentParser) -> None:
     stop.set_defaults(command=_files_stop)
 
 
-def _files_purge(given: argparse.Namespace) -> int:
+def _files_purge(args: argparse.Namespace) -> int:
     """Also one that was put away."""
-    confirm(f"Delete the file {given.id} for good?", given)
+    confirm(f"Delete the file {args.id} for good?", args)
     with opened() as leaf:
-        say_gone("The file", leaf.session(leaf.local_scope()).files.purge(given.id))
+        say_gone("The file", leaf.session(leaf.local_scope()).files.purge(args.id))
     return OK
 
 
-def _files_add(given: argparse.Namespace) -> int:
+def _files_add(args: argparse.Namespace) -> int:
     """As a job: what is kept goes on when the command is ended, and in the app, if that holds the
     data."""
-    check_paths(given.paths, folders=True)
-    paths = list(_files_below(given.paths))
+    check_paths(args.paths, folders=True)
+    paths = list(_files_below(args.paths))
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
         chat = (
-            (session.chats.create() if given.chat == "new" else session.chats.get(given.chat))
-            if given.chat
+            (session.chats.create() if args.chat == "new" else session.chats.get(args.chat))
+            if args.chat
             else None
         )
         job = session.jobs.begin(
-            len(paths), context=given.context, shared=given.share, origin="command"
+            len(paths), context=args.context, shared=args.share, origin="command"
         )
         sending = Sending(session, job.id, paths)
         sending.start()
@@ -145,8 +145,8 @@ def _attend_job(session: SessionCommands, job_id: str) -> Job:
         while True:
             job = session.jobs.wait(job_id, timeout=0.5)
             if shows:
-                said = job.note if job.entered and job.note else progress_line(job)
-                print(f"\r\x1b[K{said}", end="", file=sys.stderr, flush=True)
+                status = job.note if job.entered and job.note else progress_line(job)
+                print(f"\r\x1b[K{status}", end="", file=sys.stderr, flush=True)
             if not job.under_way:
                 break
             if ctrl_c.pressed:
@@ -166,27 +166,27 @@ def _print_outcomes(session: SessionCommands, job: Job) -> None:
         by_bytes.setdefault(file.sha256, []).append(file)
         inner.setdefault(_outermost(file, there), []).append(file)
     for item in session.jobs.outcomes(job.id):
-        found = there.get(item.file_id)
-        name = found.name if found else item.name
+        item_file = there.get(item.file_id)
+        name = item_file.name if item_file else item.name
         same = (
-            [other.name for other in by_bytes[found.sha256]]
-            if found and item.state == "added"
+            [other.name for other in by_bytes[item_file.sha256]]
+            if item_file and item.state == "added"
             else []
         )
         same = same[: same.index(name)] if name in same else []
         state = {"known": "already there", "failed": "not added"}.get(item.state, "added")
         state += f", same content as {', '.join(same)}" if same else ""
         notes = [
-            str(note.get("text")) for note in _notes_of(found) if note.get("kind") in UNPACKING
+            str(note.get("text")) for note in _notes_of(item_file) if note.get("kind") in UNPACKING
         ]
-        said = (
+        details = (
             [f"cannot be read: {item.problem}"]
             if item.state == "unreadable"
             else [item.problem]
             if item.problem
             else notes
         )
-        print("  ".join([item.file_id or "-", name, state, *said]))
+        print("  ".join([item.file_id or "-", name, state, *details]))
         for inside in inner.get(item.file_id, ()):
             wrong = inside.outline.get("error")
             print(
@@ -200,10 +200,10 @@ def _print_outcomes(session: SessionCommands, job: Job) -> None:
 def _outermost(file: File, there: dict[str, File]) -> str:
     """Id of the file that was added and that this one came out of, through however many archives;
     empty for others."""
-    found = file
-    while found.parent_id in there:
-        found = there[found.parent_id]
-    return "" if found is file else found.id
+    ancestor = file
+    while ancestor.parent_id in there:
+        ancestor = there[ancestor.parent_id]
+    return "" if ancestor is file else ancestor.id
 
 
 def _notes_of(file: File | None) -> Sequence[dict[str, Any]]:
@@ -224,12 +224,12 @@ def _files_below(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
             yield file, (Path(top.name) / file.parent.relative_to(path)).as_posix()
 
 
-def _files_jobs(given: argparse.Namespace) -> int:
+def _files_jobs(args: argparse.Namespace) -> int:
     """What is under way, and what ended and was not put away."""
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
         return print_list(
-            session.jobs.list(), _job_line, "No files are being added.", as_json=given.json
+            session.jobs.list(), _job_line, "No files are being added.", as_json=args.json
         )
 
 
@@ -238,13 +238,13 @@ def _job_line(job: Job) -> str:
     return f"{job.id}  {job.created_at:%Y-%m-%d %H:%M}  {job.kind}  {stands}"
 
 
-def _files_stop(given: argparse.Namespace) -> int:
+def _files_stop(args: argparse.Namespace) -> int:
     with opened() as leaf:
-        print(outcome_line(leaf.session(leaf.local_scope()).jobs.stop(given.id)))
+        print(outcome_line(leaf.session(leaf.local_scope()).jobs.stop(args.id)))
     return OK
 
 
-def _files_list(given: argparse.Namespace) -> int:
+def _files_list(args: argparse.Namespace) -> int:
     from leaf.files.line import describe, problem
 
     with opened() as leaf:
@@ -256,5 +256,5 @@ def _files_list(given: argparse.Namespace) -> int:
                 filter(None, (file.id, file.name, describe(file), problem(file)))
             ),
             none,
-            as_json=given.json,
+            as_json=args.json,
         )

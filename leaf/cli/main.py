@@ -23,9 +23,9 @@ NOT_INSTALLED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    given = _parser().parse_args(arguments)
+    args = _parser().parse_args(arguments)
     try:
-        return int(given.command(given))
+        return int(args.command(args))
     except BrokenPipeError:
         return OK
     except KeyboardInterrupt:
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return FAILED
     except LeafError as e:
-        if getattr(given, "json", False):
+        if getattr(args, "json", False):
             print_json({"type": "error", "errorText": str(e)})
         print(f"leaf: {e}", file=sys.stderr)
         return USAGE if isinstance(e, UsageError) else FAILED
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"Leaf failed at this in a way that it did not expect.{_kept_details()} What was "
             f"saved before is kept."
         )
-        if getattr(given, "json", False):
+        if getattr(args, "json", False):
             print_json({"type": "error", "errorText": text})
         print(f"leaf: {text}", file=sys.stderr)
         return FAILED

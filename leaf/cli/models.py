@@ -19,31 +19,31 @@ def add(parser: argparse.ArgumentParser) -> None:
     test.set_defaults(command=_models_test)
 
 
-def _models_list(given: argparse.Namespace) -> int:
+def _models_list(args: argparse.Namespace) -> int:
     with opened() as leaf:
         models = leaf.session(leaf.local_scope()).models
-        found = models.list()
+        choices = models.list()
         connection = models.connection()
-    if given.json:
-        print_json(found, indent=2)
+    if args.json:
+        print_json(choices, indent=2)
         return OK
     print(connection.words)
-    for model in found if connection.source != "none" else ():
+    for model in choices if connection.source != "none" else ():
         print(f"{model.id}  {model.name}" if model.name != model.id else model.id)
     return OK
 
 
-def _models_test(given: argparse.Namespace) -> int:
+def _models_test(args: argparse.Namespace) -> int:
     with opened() as leaf:
         models = leaf.session(leaf.local_scope()).models
         connection = models.connection()
         if connection.source == "none":
             print(connection.words)
             return FAILED
-        found = models.try_used(given.model)
-    if given.json:
-        print_json(found, indent=2)
+        trial = models.try_used(args.model)
+    if args.json:
+        print_json(trial, indent=2)
         return OK
     print(connection.words)
-    print(f"{found.model} answered {found.duration}.")
+    print(f"{trial.model} answered {trial.duration}.")
     return OK

@@ -119,19 +119,19 @@ def _add_workspaces(parser: argparse.ArgumentParser) -> None:
     purge.set_defaults(command=_workspaces_purge)
 
 
-def _usage(given: argparse.Namespace) -> int:
+def _usage(args: argparse.Namespace) -> int:
     """Of the whole installation, as `runs list`: whoever gives commands runs Leaf."""
     with opened() as leaf:
-        rows = leaf.usage_of_all(given.range, given.by)
-    if given.json:
+        rows = leaf.usage_of_all(args.range, args.by)
+    if args.json:
         print_json(rows, indent=2)
         return OK
     if not rows:
         print("Nothing was used in this time.", file=sys.stderr)
         return OK
-    width = max(len(given.by), *(len(row.name) for row in rows))
+    width = max(len(args.by), *(len(row.name) for row in rows))
     print(
-        f"{given.by:<{width}}  {'answers':>7}  {'tokens in':>14}  {'cached':>14}  "
+        f"{args.by:<{width}}  {'answers':>7}  {'tokens in':>14}  {'cached':>14}  "
         f"{'tokens out':>12}  {'cost':>10}"
     )
     for row in rows:
@@ -153,32 +153,32 @@ def _usage(given: argparse.Namespace) -> int:
     return OK
 
 
-def _users_unlink(given: argparse.Namespace) -> int:
+def _users_unlink(args: argparse.Namespace) -> int:
     with opened() as leaf:
-        if not leaf.unlink_account(given.email):
-            raise NotFoundError(f"Nobody has signed in as {given.email}.", "Check the address.")
-        print(f"The next account that signs in as {given.email} takes over.")
+        if not leaf.unlink_account(args.email):
+            raise NotFoundError(f"Nobody has signed in as {args.email}.", "Check the address.")
+        print(f"The next account that signs in as {args.email} takes over.")
     return OK
 
 
-def _users_list(given: argparse.Namespace) -> int:
+def _users_list(args: argparse.Namespace) -> int:
     with opened() as leaf:
         return print_list(
             leaf.accounts(),
             lambda a: f"{a.id}  {a.email}  {a.name}  {a.workspaces} workspaces",
             "Nobody has an account yet.",
-            as_json=given.json,
+            as_json=args.json,
         )
 
 
-def _users_purge(given: argparse.Namespace) -> int:
-    confirm(f"Delete {given.email} for good, with the workspaces that are theirs alone?", given)
+def _users_purge(args: argparse.Namespace) -> int:
+    confirm(f"Delete {args.email} for good, with the workspaces that are theirs alone?", args)
     with opened() as leaf:
-        say_gone(given.email, leaf.purge_account(given.email))
+        say_gone(args.email, leaf.purge_account(args.email))
     return OK
 
 
-def _workspaces_list(given: argparse.Namespace) -> int:
+def _workspaces_list(args: argparse.Namespace) -> int:
     with opened() as leaf:
         return print_list(
             leaf.workspaces(),
@@ -187,28 +187,30 @@ def _workspaces_list(given: argparse.Namespace) -> int:
                 f"{w.files} files"
             ),
             "There is no workspace yet.",
-            as_json=given.json,
+            as_json=args.json,
         )
 
 
-def _workspaces_purge(given: argparse.Namespace) -> int:
-    confirm(f"Delete the workspace {given.id} for good, with all that is in it?", given)
+def _workspaces_purge(args: argparse.Namespace) -> int:
+    confirm(f"Delete the workspace {args.id} for good, with all that is in it?", args)
     with opened() as leaf:
-        say_gone("The workspace", leaf.purge_workspace(given.id))
+        say_gone("The workspace", leaf.purge_workspace(args.id))
     return OK
 
 
-def _backup(given: argparse.Namespace) -> int:
+def _backup(args: argparse.Namespace) -> int:
     with opened() as leaf:
-        made = leaf.backup(given.target.absolute(), secrets=given.with_secrets)
-    print(f"{made.path}: {made.rows:,} rows, {made.blobs:,} files with {made.bytes:,} bytes.")
-    if not made.secrets:
+        backup = leaf.backup(args.target.absolute(), secrets=args.with_secrets)
+    print(
+        f"{backup.path}: {backup.rows:,} rows, {backup.blobs:,} files with {backup.bytes:,} bytes."
+    )
+    if not backup.secrets:
         print("Without connections to Google Drive and to models; --with-secrets saves them, too.")
-    _say_missing(made.missing)
+    _say_missing(backup.missing)
     return OK
 
 
-def _restore(given: argparse.Namespace) -> int:
+def _restore(args: argparse.Namespace) -> int:
     from leaf.keeping.restore import restore
     from leaf.remote.client import find
     from leaf.settings import load
@@ -216,9 +218,9 @@ def _restore(given: argparse.Namespace) -> int:
     settings = load()
     if app := find(settings.home):
         raise UsageError(f"The app at {app.url} uses the data.", "Stop it first.")
-    if given.replace:
-        confirm("Delete what is in the data folder and the database, and restore?", given)
-    back = restore(settings, given.source, replace=given.replace)
+    if args.replace:
+        confirm("Delete what is in the data folder and the database, and restore?", args)
+    back = restore(settings, args.source, replace=args.replace)
     print(f"Restored {back.rows:,} rows and {back.blobs:,} files, as of {back.made_at}.")
     if not back.secrets:
         print(
@@ -238,12 +240,12 @@ def _say_missing(count: int) -> None:
         )
 
 
-def _audit(given: argparse.Namespace) -> int:
+def _audit(args: argparse.Namespace) -> int:
     from leaf.exports.audit import audit_csv
 
     with opened() as leaf:
-        lines = leaf.audit(given.kind, given.person, given.limit)
-    if given.csv:
+        lines = leaf.audit(args.kind, args.person, args.limit)
+    if args.csv:
         print(audit_csv(lines), end="")
         return OK
     return print_list(
@@ -261,29 +263,29 @@ def _audit(given: argparse.Namespace) -> int:
             )
         ),
         "Nothing is written down yet.",
-        as_json=given.json,
+        as_json=args.json,
     )
 
 
-def _replay(given: argparse.Namespace) -> int:
+def _replay(args: argparse.Namespace) -> int:
     """In a folder of its own: neither the app nor its data are asked."""
     from leaf.replay import replay
 
     report = replay(
-        given.bundle,
-        given.data or given.bundle.absolute().parent,
+        args.bundle,
+        args.data or args.bundle.absolute().parent,
         lambda line: print(line, flush=True),
     )
     print(report.total)
     return OK if report.agrees else FAILED
 
 
-def _doctor(given: argparse.Namespace) -> int:
+def _doctor(args: argparse.Namespace) -> int:
     from leaf.doctor import check
     from leaf.settings import load
 
     checks = check(load(), _UsedModel())
-    if given.json:
+    if args.json:
         print_json(checks, indent=2)
     else:
         for c in checks:

@@ -42,11 +42,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     resume.set_defaults(command=_runs_resume)
 
 
-def _runs_list(given: argparse.Namespace) -> int:
+def _runs_list(args: argparse.Namespace) -> int:
     with opened() as leaf:
-        runs = leaf.runs(given.status, RUNS_LISTED)
+        runs = leaf.runs(args.status, RUNS_LISTED)
         return print_list(
-            runs, _run_line, "No such runs." if given.status else "No runs yet.", as_json=given.json
+            runs, _run_line, "No such runs." if args.status else "No runs yet.", as_json=args.json
         )
 
 
@@ -58,11 +58,11 @@ def _run_line(run: RunRecord) -> str:
     )
 
 
-def _runs_show(given: argparse.Namespace) -> int:
+def _runs_show(args: argparse.Namespace) -> int:
     with opened() as leaf:
-        steps = leaf.run_steps(given.id)
-        run = next((r for r in leaf.runs(limit=RUNS_LISTED) if r.message_id == given.id), None)
-        if given.json:
+        steps = leaf.run_steps(args.id)
+        run = next((r for r in leaf.runs(limit=RUNS_LISTED) if r.message_id == args.id), None)
+        if args.json:
             print_json({**(asdict(run) if run else {}), "steps": steps}, indent=2)
             return OK
         if run:
@@ -75,24 +75,24 @@ def _runs_show(given: argparse.Namespace) -> int:
     return OK
 
 
-def _runs_resume(given: argparse.Namespace) -> int:
+def _runs_resume(args: argparse.Namespace) -> int:
     """The app goes on by itself; without one, this command carries the run to its end."""
     leaf, app = reached()
     with closing(leaf):
         leaf.launch()
         try:
-            leaf.resume_run(given.id)
+            leaf.resume_run(args.id)
         except RunError:
             if app or not any(
-                run.message_id == given.id
+                run.message_id == args.id
                 for status in UNFINISHED
                 for run in leaf.runs(status, RUNS_LISTED)
             ):
                 raise
         if app:
             print(
-                f"It goes on in the app at {app}; see it with: python -m leaf watch {given.id}",
+                f"It goes on in the app at {app}; see it with: python -m leaf watch {args.id}",
                 file=sys.stderr,
             )
             return OK
-        return follow(leaf, app, given)
+        return follow(leaf, app, args)

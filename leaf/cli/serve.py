@@ -28,8 +28,8 @@ def add(commands: Parsers) -> None:
     run.set_defaults(command=_run)
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """This process becomes Streamlit's, so that signals reach the app itself."""
     app = next(place for place in PLACES if place.is_file())
-    listening = ["--server.address", given.address, "--server.port", str(given.port)]
+    listening = ["--server.address", args.address, "--server.port", str(args.port)]
     os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(app), *listening])

@@ -46,17 +46,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         each.add_argument("--json", action="store_true")
 
 
-def _check(given: argparse.Namespace) -> int:
+def _check(args: argparse.Namespace) -> int:
     from leaf.store import care
 
     with _opened() as store:
-        found = care.check(store, _Progress("checked"))
+        counts = care.check(store, _Progress("checked"))
         where = store.blobs.whereabouts
-    said = f"{found.done:,} of {found.done + len(found.problems):,} are whole in {where}"
-    return _end(given, found, f"{said} ({_size(found.size)}).")
+    text = f"{counts.done:,} of {counts.done + len(counts.problems):,} are whole in {where}"
+    return _end(args, counts, f"{text} ({_size(counts.size)}).")
 
 
-def _move(given: argparse.Namespace) -> int:
+def _move(args: argparse.Namespace) -> int:
     from leaf.files.captions import adopt_all
     from leaf.settings import load
     from leaf.store import care
@@ -69,23 +69,23 @@ def _move(given: argparse.Namespace) -> int:
                 "The files stand in the data folder, and no other place is set.",
                 "Set LEAF_STORAGE_URL, or LEAF_DATABASE_URL, to where they are to stand.",
             )
-        source, target = (place, folder) if given.back else (folder, place)
-        found = care.move(source, target, _Progress("looked at"), remove=given.remove)
-    there = f", {found.left:,} were there" if found.left else ""
-    verb = "moved" if given.remove else "copied"
-    said = f"{found.done:,} were {verb} to {target.name} ({_size(found.size)}){there}."
-    return _end(given, found, said)
+        source, target = (place, folder) if args.back else (folder, place)
+        counts = care.move(source, target, _Progress("looked at"), remove=args.remove)
+    there = f", {counts.left:,} were there" if counts.left else ""
+    verb = "moved" if args.remove else "copied"
+    text = f"{counts.done:,} were {verb} to {target.name} ({_size(counts.size)}){there}."
+    return _end(args, counts, text)
 
 
-def _sweep(given: argparse.Namespace) -> int:
+def _sweep(args: argparse.Namespace) -> int:
     from leaf.store import care
 
     with _opened() as store:
-        found = care.sweep(store, _Progress("looked at"), trial=given.trial)
-    verb = "would be deleted" if given.trial else "were deleted"
-    said = f"{found.done:,} that belong to nothing {verb} ({_size(found.size)})"
-    left = f"; {found.left:,} younger ones, or of other installations, stay" if found.left else ""
-    return _end(given, found, f"{said}{left}.")
+        counts = care.sweep(store, _Progress("looked at"), trial=args.trial)
+    verb = "would be deleted" if args.trial else "were deleted"
+    text = f"{counts.done:,} that belong to nothing {verb} ({_size(counts.size)})"
+    left = f"; {counts.left:,} younger ones, or of other installations, stay" if counts.left else ""
+    return _end(args, counts, f"{text}{left}.")
 
 
 @contextmanager
@@ -101,14 +101,14 @@ def _opened() -> Iterator[Store]:
         yield store
 
 
-def _end(given: argparse.Namespace, found: BlobCount, said: str) -> int:
-    if given.json:
-        print_json({**vars(found), "said": said}, indent=2)
+def _end(args: argparse.Namespace, counts: BlobCount, text: str) -> int:
+    if args.json:
+        print_json({**vars(counts), "said": text}, indent=2)
     else:
-        for problem in found.problems:
+        for problem in counts.problems:
             print(problem)
-        print(said)
-    return FAILED if found.problems else OK
+        print(text)
+    return FAILED if counts.problems else OK
 
 
 class _Progress:

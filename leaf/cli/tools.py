@@ -33,10 +33,10 @@ def add(commands: Parsers) -> None:
     tool.set_defaults(command=_tool)
 
 
-def _tools(given: argparse.Namespace) -> int:
+def _tools(args: argparse.Namespace) -> int:
     from leaf.tools import registry
 
-    if given.json:
+    if args.json:
         print_json(registry.schemas(), indent=2)
     else:
         for schema in registry.schemas():
@@ -45,19 +45,19 @@ def _tools(given: argparse.Namespace) -> int:
     return OK
 
 
-def _tool(given: argparse.Namespace) -> int:
-    check_paths(given.files)
+def _tool(args: argparse.Namespace) -> int:
+    check_paths(args.files)
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
-        files = [add_path(session, path, "") for path in given.files]
+        files = [add_path(session, path, "") for path in args.files]
         try:
             output = session.tools.run(
-                given.name, given.input, chat_id=given.chat or "", file_ids=[f.id for f in files]
+                args.name, args.input, chat_id=args.chat or "", file_ids=[f.id for f in files]
             )
         except LeafError as e:
-            print_json({"error": str(e)}) if given.json else print(e)
+            print_json({"error": str(e)}) if args.json else print(e)
             if not sys.stdout.isatty():
                 print(f"leaf: {e}", file=sys.stderr)
             return FAILED
-        print_json(output.to_json()) if given.json else print(output.text)
+        print_json(output.to_json()) if args.json else print(output.text)
     return OK

@@ -105,15 +105,15 @@ class TextWriter:
         elif chunk["type"] in RESET:
             self._note("· The connection was cut; asking again")
 
-    def _note_coverage(self, kept: CoverageData | Sequence[Covered]) -> None:
+    def _note_coverage(self, data: CoverageData | Sequence[Covered]) -> None:
         from leaf.provenance import coverage
 
-        covered = coverage.as_today(kept)
+        covered = coverage.as_today(data)
         self._note(coverage.sentence(covered))
-        for said in coverage.doubts(covered):
-            self._note(f"Doubtful: {said}.")
-        for said in coverage.notes(covered):
-            self._note(f"Note: {said}.")
+        for text in coverage.doubts(covered):
+            self._note(f"Doubtful: {text}.")
+        for text in coverage.notes(covered):
+            self._note(f"Note: {text}.")
 
     def _note_once(self, text: str) -> None:
         if text not in self._said:

@@ -97,17 +97,17 @@ def _without_far(lines: list[DiffLine], context: int) -> list[DiffLine]:
         if line.kind != "same":
             for j in range(max(0, i - context), min(len(lines), i + context + 1)):
                 near[j] = True
-    kept: list[DiffLine] = []
+    excerpt: list[DiffLine] = []
     skipped = 0
     for line, is_near in zip(lines, near, strict=True):
         if is_near:
             if skipped:
-                kept.append(DiffLine("gap", _unchanged(skipped)))
-            kept.append(line)
+                excerpt.append(DiffLine("gap", _unchanged(skipped)))
+            excerpt.append(line)
             skipped = 0
         else:
             skipped += 1
-    return [*kept, DiffLine("gap", _unchanged(skipped))] if skipped else kept
+    return [*excerpt, DiffLine("gap", _unchanged(skipped))] if skipped else excerpt
 
 
 def _unchanged(count: int) -> str:

@@ -100,12 +100,12 @@ class DocumentService:
             draft.file_name or title, draft.kind, naming.language_of(draft.content)
         )
         content = naming.clean(draft.kind, draft.content)
-        kept = self._keep(scope, wanted, content)
-        name = wanted if kept.duplicate else kept.file.name
+        entry = self._keep(scope, wanted, content)
+        name = wanted if entry.duplicate else entry.file.name
         new = NewDocument(
             chat_id, title, draft.kind, draft.document_type, name, naming.media_type(name)
         )
-        return documents.create(self._db, scope, new, kept.file, change)
+        return documents.create(self._db, scope, new, entry.file, change)
 
     def write(
         self, scope: Scope, document_id: str, content: str, change: VersionChange, *, base: int = 0
@@ -119,8 +119,8 @@ class DocumentService:
         if known := self.made_by(scope, change.key):
             return known
         document = self.get(scope, document_id)
-        kept = self._keep(scope, document.file_name, naming.clean(document.kind, content))
-        return documents.add_version(self._db, scope, document_id, kept.file, change, base=base)
+        entry = self._keep(scope, document.file_name, naming.clean(document.kind, content))
+        return documents.add_version(self._db, scope, document_id, entry.file, change, base=base)
 
     def edit(self, scope: Scope, document_id: str, blocks: str, change: VersionChange) -> Document:
         """Apply edit blocks, all or none. A change that comes in between is taken into account: the
@@ -170,8 +170,8 @@ class DocumentService:
 
     def content(self, scope: Scope, document: Document, number: int = 0) -> str:
         """The text of a version, or of the newest. Raises NotFoundError."""
-        found = documents.version(self._db, scope, document.id, number or document.version)
-        return self._local(document, found.sha256).read_text(encoding="utf-8")
+        version = documents.version(self._db, scope, document.id, number or document.version)
+        return self._local(document, version.sha256).read_text(encoding="utf-8")
 
     def versions(self, scope: Scope, document_id: str) -> VersionList:
         """Newest first. Raises NotFoundError."""
@@ -263,8 +263,8 @@ class DocumentService:
             source.write_text(text, encoding="utf-8")
             data, notes = self._converted(source, ending, title, drawn)
             if notes:
-                said = "".join(f"\n\n*{note}*" for note in notes)
-                source.write_text(f"{text}\n\n---{said}\n", encoding="utf-8")
+                footer = "".join(f"\n\n*{note}*" for note in notes)
+                source.write_text(f"{text}\n\n---{footer}\n", encoding="utf-8")
                 data, _ = self._converted(source, ending, title, drawn)
             return data, notes
 
@@ -301,10 +301,10 @@ class DocumentService:
                     f"The {ending.upper()} could not be made: {e.message}",
                     e.hint or "Download the text itself.",
                 ) from e
-            made = Path(folder) / f"document.{ending}"
-            if not made.is_file():
+            output = Path(folder) / f"document.{ending}"
+            if not output.is_file():
                 raise unreadable()
-            return made.read_bytes(), tuple(note[:NOTE] for note in notes[:NOTES])
+            return output.read_bytes(), tuple(note[:NOTE] for note in notes[:NOTES])
 
     def _keep(self, scope: Scope, name: str, content: str) -> SavedFile:
         return self._library.add(scope, name, BytesIO(content.encode()), source="generated")

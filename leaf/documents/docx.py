@@ -100,9 +100,9 @@ class _DocxWriter:
             return None
         part = self._document.part.numbering_part.numbering_definitions._numbering
         abstract = part.num_having_numId(int(numbering.find(qn("w:numId")).val)).abstractNumId.val
-        made = part.add_num(abstract)
-        made.add_lvlOverride(ilvl=0).add_startOverride(max(0, min(start, 32_000)))
-        return int(made.numId)
+        num = part.add_num(abstract)
+        num.add_lvlOverride(ilvl=0).add_startOverride(max(0, min(start, 32_000)))
+        return int(num.numId)
 
     def _number(self, paragraph: Any, number: int) -> None:
         properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()

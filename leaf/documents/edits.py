@@ -129,14 +129,14 @@ def _find(text: str, block: EditBlock, name: str) -> TextSpan:
     lines = text.split("\n")
     wanted = block.search.split("\n")
     for same in (_exactly, _within, _loosely):
-        found = same(text, lines, wanted, block)
-        if len(found) == 1:
-            return found[0]
-        if found:
-            numbers = ", ".join(str(span.line) for span in found[:10])
-            more = f" and {len(found) - 10} more" if len(found) > 10 else ""
+        spans = same(text, lines, wanted, block)
+        if len(spans) == 1:
+            return spans[0]
+        if spans:
+            numbers = ", ".join(str(span.line) for span in spans[:10])
+            more = f" and {len(spans) - 10} more" if len(spans) > 10 else ""
             raise InvalidInputError(
-                f"{name} fits {len(found)} places, at lines {numbers}{more}. Nothing was changed.",
+                f"{name} fits {len(spans)} places, at lines {numbers}{more}. Nothing was changed.",
                 "Search for more lines around the one that is meant.",
             )
     raise InvalidInputError(
@@ -148,21 +148,21 @@ def _find(text: str, block: EditBlock, name: str) -> TextSpan:
 def _exactly(_text: str, lines: list[str], wanted: list[str], block: EditBlock) -> list[TextSpan]:
     """As whole lines."""
     offsets = _offsets(lines)
-    found = [
+    starts = [
         at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted
     ]
-    return [_span(offsets, lines, at, len(wanted), block.replace) for at in found]
+    return [_span(offsets, lines, at, len(wanted), block.replace) for at in starts]
 
 
 def _within(text: str, _lines: list[str], _wanted: list[str], block: EditBlock) -> list[TextSpan]:
     """As a piece of the text that begins and ends at the edge of a word."""
-    found, at = [], text.find(block.search)
+    spans, at = [], text.find(block.search)
     while at >= 0:
         end = at + len(block.search)
         if not _inside_word(text, at) and not _inside_word(text, end):
-            found.append(TextSpan(at, end, block.replace, text.count("\n", 0, at) + 1))
+            spans.append(TextSpan(at, end, block.replace, text.count("\n", 0, at) + 1))
         at = text.find(block.search, at + 1)
-    return found
+    return spans
 
 
 def _inside_word(text: str, at: int) -> bool:

@@ -87,7 +87,7 @@ class _TokenReader:
 
     def blocks(self, until: str) -> list[Block]:
         """Blocks up to the token that closes the one they are in."""
-        found: list[Block] = []
+        elements: list[Block] = []
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
             self._at += 1
@@ -95,8 +95,8 @@ class _TokenReader:
                 break
             block = self._block(token)
             if block is not None:
-                found.append(block)
-        return found
+                elements.append(block)
+        return elements
 
     def _block(self, token: Any) -> Block | None:
         kind = token.type
@@ -121,11 +121,11 @@ class _TokenReader:
         children: Sequence[Any] = self._tokens[self._at].children or ()
         if len(children) != 1 or children[0].type != "image":
             return None
-        found = _GIVEN.fullmatch(str(children[0].attrGet("src") or ""))
-        if found is None or int(found[1]) >= self._pictures:
+        match = _GIVEN.fullmatch(str(children[0].attrGet("src") or ""))
+        if match is None or int(match[1]) >= self._pictures:
             return None
         self._at += 2
-        return Block("picture", level=int(found[1]), text=children[0].content)
+        return Block("picture", level=int(match[1]), text=children[0].content)
 
     def _inline(self) -> Runs:
         """The runs of the inline token that comes next, and past the token that closes the
@@ -167,13 +167,13 @@ class _TokenReader:
 
 def left_out(blocks: Iterable[Block]) -> list[str]:
     """What a reader has to know of tables that are not there whole."""
-    said = [
+    notes = [
         f"A table has {MOST_COLUMNS + table.beyond:,} columns, of which the first {MOST_COLUMNS} "
         "are here. The Markdown has all of them."
         for table in _tables(blocks)
         if table.beyond
     ]
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(notes))
 
 
 def _tables(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -186,14 +186,14 @@ def _tables(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def runs(children: Sequence[Any]) -> Runs:
     """Styled pieces of an inline token."""
-    found: list[StyledText] = []
+    fragments: list[StyledText] = []
     depth = {"strong": 0, "em": 0, "s": 0}
     links: list[str] = []
 
     def add(text: str, code: bool = False) -> None:
         if text:
             link = next((address for address in reversed(links) if address), "")
-            found.append(
+            fragments.append(
                 StyledText(text, depth["strong"] > 0, depth["em"] > 0, code, depth["s"] > 0, link)
             )
 
@@ -215,7 +215,7 @@ def runs(children: Sequence[Any]) -> Runs:
             add(child.content, code=True)
         else:
             add(child.content)
-    return tuple(found)
+    return tuple(fragments)
 
 
 def allowed(address: str) -> str:

@@ -93,8 +93,8 @@ def _ending(name: str) -> tuple[str, str]:
 
 def language_of(text: str) -> str:
     """The language that a text's fence names, if all of it stands in one fence."""
-    found = _FENCED.fullmatch(text)
-    return found.group(2) if found else ""
+    match = _FENCED.fullmatch(text)
+    return match.group(2) if match else ""
 
 
 def clean(kind: DocumentKind, text: str) -> str:
@@ -152,14 +152,14 @@ def _checked_csv(text: str) -> str:
 def csv_rows(text: str) -> list[list[str]]:
     """Rows of a sheet; commas, or the semicolons or tabs of its header, whichever part all of it in
     the same way. Empty lines are left out. Raises InvalidInputError."""
-    header, found = text.split("\n", 1)[0], list[list[list[str]]]()
+    header, candidates = text.split("\n", 1)[0], list[list[list[str]]]()
     e: csv.Error | None = None
     for mark in MARKS:
         try:
-            found.append(_parted(text, mark))
+            candidates.append(_parted(text, mark))
         except csv.Error as refused:
             e = e or (refused if mark in header else None)
-    rows = max(found, key=_evenly, default=[])
+    rows = max(candidates, key=_evenly, default=[])
     if e is not None and not _evenly(rows)[1]:
         raise InvalidInputError(
             f"This is not CSV: {e}. Nothing was written.",

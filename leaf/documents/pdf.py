@@ -77,11 +77,11 @@ def write(text: str, title: str, target: Path, pictures: Sequence[Path] = ()) ->
         canvas.drawRightString(A4[0] - 22 * mm, 11 * mm, str(page.page))
         canvas.restoreState()
 
-    made = SimpleDocTemplate(
+    document = SimpleDocTemplate(
         str(target), pagesize=A4, leftMargin=22 * mm, rightMargin=22 * mm, topMargin=20 * mm, bottomMargin=20 * mm,
         title=title, author="Leaf", creator="Leaf", lang="",
     )  # fmt: skip
-    made.build(
+    document.build(
         story or [_Story(fonts).paragraph(head, "Normal")],
         onFirstPage=furnish,
         onLaterPages=furnish,
@@ -349,19 +349,19 @@ def column_widths(lengths: list[list[int]], columns: int, width: float) -> list[
 
 
 def _shortened(runs: Runs, longest: int) -> Runs:
-    kept: list[StyledText] = []
+    pieces: list[StyledText] = []
     left = longest
     for run in runs:
         if len(run.text) > left:
             return (
-                *kept,
+                *pieces,
                 StyledText(
                     run.text[:left] + " …", run.bold, run.italic, run.code, run.strike, run.link
                 ),
             )
-        kept.append(run)
+        pieces.append(run)
         left -= len(run.text)
-    return tuple(kept)
+    return tuple(pieces)
 
 
 def _styles() -> dict[str, Any]:

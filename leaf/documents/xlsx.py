@@ -57,11 +57,11 @@ def write(text: str, title: str, target: Path) -> list[str]:
             cells.append(cell)
         sheet.append(cells)
     how_many = f"{cut:,} cells are" if cut > 1 else "1 cell is"
-    said = [f"{how_many} longer than Excel takes, and cut at {CELL:,} characters."] if cut else []
-    if said:
-        book.create_sheet("Notes").append(said)
+    notes = [f"{how_many} longer than Excel takes, and cut at {CELL:,} characters."] if cut else []
+    if notes:
+        book.create_sheet("Notes").append(notes)
     book.save(target)
-    return said
+    return notes
 
 
 def convert(value: str) -> Any:

@@ -73,14 +73,14 @@ class Adding:
             for future in over:
                 if error := future.exception():
                     failed = failed or error
-                elif isinstance(found := future.result(), Fetched) and found.file is None:
-                    came.append((running[future], found))
+                elif isinstance(result := future.result(), Fetched) and result.file is None:
+                    came.append((running[future], result))
                 else:
                     done += 1
                     self._on_answer()
                     yield (
                         running[future],
-                        found if isinstance(found, LeafError) else _file_of(found),
+                        result if isinstance(result, LeafError) else _file_of(result),
                     )
             if failed is not None:  # those that have begun are waited for, here or at the end
                 self._over.set()
@@ -96,7 +96,7 @@ class Adding:
 
     def _entered(self, some: Sequence[tuple[DriveItem, Fetched]]) -> Iterator[Outcome]:
         for index, outcome in self._fetcher.enter(
-            self._scope, [found for _, found in some], self._stop, self._on_answer
+            self._scope, [result for _, result in some], self._stop, self._on_answer
         ):
             yield some[index][0], outcome
 
@@ -127,6 +127,6 @@ class Adding:
             self._on_progress(DriveProgress(name, done, total, size))
 
 
-def _file_of(found: Fetched) -> File:
-    assert found.file is not None
-    return found.file
+def _file_of(result: Fetched) -> File:
+    assert result.file is not None
+    return result.file

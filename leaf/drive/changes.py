@@ -53,12 +53,12 @@ def of_chat(
     mine = drive_files.by_file(db, scope, file_ids)
     newest = drive_files.newest(db, scope, [r.drive_id for r in mine])
     below = {inside: folder for folder in folders for inside in (folder.folder_id, *folder.inside)}
-    found: dict[str, DriveChange] = {}
+    by_id: dict[str, DriveChange] = {}
     for change in drive_files.changes(db, scope, [r.drive_id for r in mine], list(below)):
         folder = below.get(change.folder_id)
         held = tuple(r.file_id for r in mine if r.drive_id == change.drive_id)
         if what := _what(change, bool(held), folder):
-            found[change.drive_id] = DriveChange(
+            by_id[change.drive_id] = DriveChange(
                 change.drive_id,
                 change.name,
                 what,
@@ -70,21 +70,21 @@ def of_chat(
         older = tuple(
             r.file_id for r in mine if r.drive_id == drive_id and r.file_id != revision.file_id
         )
-        if older and drive_id not in found:
-            found[drive_id] = DriveChange(
+        if older and drive_id not in by_id:
+            by_id[drive_id] = DriveChange(
                 drive_id, str(revision.item.get("name", "")), "changed", revision.checked_at, older
             )
-    return sorted(found.values(), key=lambda c: c.at, reverse=True)
+    return sorted(by_id.values(), key=lambda c: c.at, reverse=True)
 
 
 def compare(client: Client, held: Revision) -> DriveItem | StoredDriveChange:
     """A file of the library as it is in Drive now, or that it is gone from there."""
     item = item_of(held.item)
     try:
-        found = get_item(client, item.ref)
+        current_item = get_item(client, item.ref)
     except NotFoundError:
         return StoredDriveChange(held.drive_id, "removed", item.name, "", "", datetime.now(UTC))
-    return changed(found) if found.trashed else found
+    return changed(current_item) if current_item.trashed else current_item
 
 
 def changed(item: DriveItem) -> StoredDriveChange:
@@ -134,15 +134,15 @@ def _read_log(
             drive_files.save_changes(db, scope, shared_drive, _start(client, shared_drive), ())
             return
         rows = [row for row in page.get("changes", ()) if row.get("changeType", "file") == "file"]
-        found = _relevant(db, scope, rows, folders)
-        settled = [i for i in {str(row["fileId"]) for row in rows} if i not in found]
+        by_id = _relevant(db, scope, rows, folders)
+        settled = [i for i in {str(row["fileId"]) for row in rows} if i not in by_id]
         following = str(page.get("nextPageToken", ""))
         drive_files.save_changes(
             db,
             scope,
             shared_drive,
             following or str(page["newStartPageToken"]),
-            found.values(),
+            by_id.values(),
             settled,
         )
         token = following
@@ -156,14 +156,14 @@ def _relevant(
     known = drive_files.known(db, scope, [str(row["fileId"]) for row in rows])
     ids = {drive_id for drive_id, _ in known}
     held = drive_files.newest(db, scope, list(ids))
-    found: dict[str, StoredDriveChange] = {}
+    by_id: dict[str, StoredDriveChange] = {}
     for row in rows:
         drive_id, at = str(row["fileId"]), datetime.fromisoformat(row["time"])
-        found.pop(drive_id, None)  # the last row of several says how it stands
+        by_id.pop(drive_id, None)  # the last row of several says how it stands
         if row.get("removed") or "file" not in row:
             if drive_id in ids:
                 name = str(held[drive_id].item.get("name", "")) if drive_id in held else ""
-                found[drive_id] = StoredDriveChange(drive_id, "removed", name, "", "", at)
+                by_id[drive_id] = StoredDriveChange(drive_id, "removed", name, "", "", at)
             continue
         item = item_of(row["file"])
         parent = next(
@@ -173,7 +173,7 @@ def _relevant(
             _take_up(db, scope, item.id, item.parents, folders)
             continue
         if drive_id in ids and (item.trashed or (drive_id, item.revision) not in known):
-            found[drive_id] = StoredDriveChange(
+            by_id[drive_id] = StoredDriveChange(
                 drive_id,
                 "removed" if item.trashed else "changed",
                 item.name,
@@ -183,18 +183,20 @@ def _relevant(
             )
         elif drive_id not in ids and parent:
             what = "removed" if item.trashed else _new_or_changed(row["file"], folders)
-            found[drive_id] = StoredDriveChange(
+            by_id[drive_id] = StoredDriveChange(
                 drive_id, what, item.name, item.revision, parent, at
             )
-    return found
+    return by_id
 
 
 def _new_or_changed(row: Mapping[str, Any], folders: Sequence[AttachedFolder]) -> str:
     """A file made after every folder was attached is new there."""
-    made = row.get("createdTime")
+    created_at = row.get("createdTime")
     return (
         "added"
-        if made and folders and datetime.fromisoformat(made) > min(f.created_at for f in folders)
+        if created_at
+        and folders
+        and datetime.fromisoformat(created_at) > min(f.created_at for f in folders)
         else "changed"
     )
 

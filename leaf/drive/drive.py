@@ -123,12 +123,12 @@ class DriveService:
     ) -> DriveListing:
         """A page of a folder or view. Raises InvalidInputError, NotFoundError, DriveError."""
         client = self._client(scope)
-        found = (
+        page = (
             self._listings.following(client, cursor)
             if cursor
             else self._listings.folder(client, folder, page_size)
         )
-        return self._with_files(scope, found)
+        return self._with_files(scope, page)
 
     def search(
         self,
@@ -147,12 +147,12 @@ class DriveService:
             query.matching(words), query.of_kinds(kinds), query.modified_since(modified_after)
         )
         client = self._client(scope)
-        found = (
+        page = (
             self._listings.following(client, cursor)
             if cursor
             else self._listings.search(client, conditions, folder, page_size)
         )
-        return self._with_files(scope, found)
+        return self._with_files(scope, page)
 
     def item(self, scope: Scope, ref: str) -> DriveItem:
         """What an id, `ref` or address names; shortcuts are followed."""
@@ -164,8 +164,8 @@ class DriveService:
             "q": query.all_of(f"name = {query.literal(name)}", "trashed = false"),
             "corpora": "allDrives",
         }
-        found = listing.list_files(self._client(scope), asked, "", 10)
-        return [item for item in map(listing.item_of, found.get("files", ())) if not item.is_folder]
+        page = listing.list_files(self._client(scope), asked, "", 10)
+        return [item for item in map(listing.item_of, page.get("files", ())) if not item.is_folder]
 
     def preview(self, scope: Scope, ref: str) -> DrivePreview:
         """The beginning of a file as text; nothing is kept. Raises FileTooLargeError beyond 20
@@ -193,17 +193,17 @@ class DriveService:
         `content.fetch` raises.
         """
         drive_id, _ = query.parse_ref(ref)
-        kept = drive_files.revisions(self._db, scope, drive_id)
-        if kept and _age(kept[0]) < max_age and not self._is_marked(scope, drive_id):
-            return self._fetcher.as_kept(scope, kept)
+        revisions = drive_files.revisions(self._db, scope, drive_id)
+        if revisions and _age(revisions[0]) < max_age and not self._is_marked(scope, drive_id):
+            return self._fetcher.as_kept(scope, revisions)
         try:
             item = listing.get_item(self._client(scope), ref)
         except DriveNotConnectedError as e:
-            if not kept:
+            if not revisions:
                 raise
-            day = kept[0].checked_at
+            day = revisions[0].checked_at
             return replace(
-                self._fetcher.as_kept(scope, kept),
+                self._fetcher.as_kept(scope, revisions),
                 note=f"{e.message} This is the copy of {day:%-d %B %Y, %H:%M} UTC.",
             )
         return self._fetcher.bring_item(scope, item, on_progress, stop)
@@ -367,8 +367,8 @@ class DriveService:
     def outdated(self, scope: Scope, file_ids: Sequence[str]) -> dict[str, DriveChange]:
         """Of these files of the library those that hold an older version, as far as is known. Asks
         nothing of Google."""
-        found = changes.of_chat(self._db, scope, file_ids, ())
-        return {file_id: change for change in found for file_id in change.file_ids}
+        marks = changes.of_chat(self._db, scope, file_ids, ())
+        return {file_id: change for change in marks for file_id in change.file_ids}
 
     # Inside
 
@@ -390,8 +390,8 @@ class DriveService:
     def _is_marked(self, scope: Scope, drive_id: str) -> bool:
         return bool(drive_files.changes(self._db, scope, [drive_id]))
 
-    def _with_files(self, scope: Scope, found: DriveListing) -> DriveListing:
-        return replace(found, items=tuple(self._with_file(scope, found.items)))
+    def _with_files(self, scope: Scope, page: DriveListing) -> DriveListing:
+        return replace(page, items=tuple(self._with_file(scope, page.items)))
 
     def _with_file(self, scope: Scope, items: Sequence[DriveItem]) -> ItemList:
         """The items, those that are in the library with their files."""

@@ -74,14 +74,14 @@ def reasons_of(error: Any) -> list[str]:
     """Google's words for an HttpError, of both forms, the most telling first; none where it gave
     none."""
     body = _body(error)
-    found = [
+    reasons = [
         str(e["reason"])
         for e in (*_listed(body, "errors"), *_listed(body, "details"))
         if e.get("reason")
     ]
     if any(_is_by_day(e) for e in _listed(body, "details")):
-        found.insert(0, "dailyLimitExceeded")
-    return list(dict.fromkeys([*found, *filter(None, [str(body.get("status") or "")])]))
+        reasons.insert(0, "dailyLimitExceeded")
+    return list(dict.fromkeys([*reasons, *filter(None, [str(body.get("status") or "")])]))
 
 
 def is_retryable(error: Any) -> bool:
@@ -104,8 +104,8 @@ def _body(error: Any) -> dict[str, Any]:
 
 
 def _listed(body: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    found = body.get(key)
-    return [e for e in found if isinstance(e, dict)] if isinstance(found, list) else []
+    value = body.get(key)
+    return [e for e in value if isinstance(e, dict)] if isinstance(value, list) else []
 
 
 def _is_by_day(detail: dict[str, Any]) -> bool:
@@ -119,17 +119,17 @@ def _is_by_day(detail: dict[str, Any]) -> bool:
 def retry_after(error: Any) -> float | None:
     """Seconds that Google asks to wait, by a header or a `RetryInfo`; None where it does not
     say."""
-    given = str(error.resp.get("retry-after", "")).strip()
+    delay = str(error.resp.get("retry-after", "")).strip()
     delays = [str(e["retryDelay"]) for e in _listed(_body(error), "details") if e.get("retryDelay")]
-    given = given or next((d.removesuffix("s") for d in delays), "")
-    if not given:
+    delay = delay or next((d.removesuffix("s") for d in delays), "")
+    if not delay:
         return None
     try:
-        return max(0.0, float(given))
+        return max(0.0, float(delay))
     except ValueError:
         pass
     try:
-        return max(0.0, (parsedate_to_datetime(given) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (parsedate_to_datetime(delay) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError):
         return None
 
@@ -237,15 +237,15 @@ def passes(error: Any) -> bool:
     such a page final, whatever its status."""
     if getattr(error, "retryable", False):
         return True
-    said = str(error.args[0]) if error.args else ""
-    return bool(said) and not _oauth_error(error) and not said.startswith(LOCAL)
+    message = str(error.args[0]) if error.args else ""
+    return bool(message) and not _oauth_error(error) and not message.startswith(LOCAL)
 
 
 def _oauth_error(error: Any) -> str:
     """What a token server calls the error; empty where none has answered."""
     details = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], dict) else {}
-    found = details.get("error")
-    return found if isinstance(found, str) else ""
+    code = details.get("error")
+    return code if isinstance(code, str) else ""
 
 
 def is_no_member(error: LeafError) -> bool:

@@ -99,12 +99,15 @@ class Fetcher:
     ) -> BroughtFile:
         """An item of which the revision is known."""
         others = drive_files.revisions(self._db, scope, item.id)
-        found = self.fetch(scope, item, on_progress, stop)
-        file = found.file or next(file for _, file in self.enter(scope, [found], stop))
+        result = self.fetch(scope, item, on_progress, stop)
+        file = result.file or next(file for _, file in self.enter(scope, [result], stop))
         if isinstance(file, LeafError):
             raise file
         return BroughtFile(
-            replace(found.item, file_id=file.id), file, found.file is None, _others(others, file.id)
+            replace(result.item, file_id=file.id),
+            file,
+            result.file is None,
+            _others(others, file.id),
         )
 
     def fetch(
@@ -121,8 +124,8 @@ class Fetcher:
 
         `folder` stands before its name in the library.
         """
-        kept = drive_files.revisions(self._db, scope, item.id)
-        if same := next((r for r in kept if r.revision == item.revision), None):
+        revisions = drive_files.revisions(self._db, scope, item.id)
+        if same := next((r for r in revisions if r.revision == item.revision), None):
             drive_files.keep(self._db, scope, item.id, item.revision, same.file_id, _row(item))
             return Fetched(item, self._library.get(scope, same.file_id))
         client = self._client(scope)
@@ -146,10 +149,10 @@ class Fetcher:
     ) -> Iterator[tuple[int, File | LeafError]]:
         """Look at what was fetched, together, and enter it: (place in `fetched`, file) as they
         come, or why it is not there: somebody may delete one meanwhile."""
-        for found in self._library.enter(
+        for batch in self._library.enter(
             scope, [one.held for one in fetched], stop=stop, on_answer=on_answer
         ):
-            for index, entered in found:
+            for index, entered in batch:
                 try:
                     yield index, self._kept(scope, fetched[index].item, entered.file, stop)
                 except NotFoundError as e:
@@ -189,15 +192,15 @@ class Fetcher:
         held = self._unlooked(client, scope, file_ids)
         for revision in held[:LOOKED]:
             self.begin_changes(client, scope, str(revision.item.get("driveId") or ""))
-            found = changes.compare(client, revision)
-            if isinstance(found, StoredDriveChange):
-                drive_files.mark(self._db, scope, [found])
+            state = changes.compare(client, revision)
+            if isinstance(state, StoredDriveChange):
+                drive_files.mark(self._db, scope, [state])
             else:
-                known = drive_files.known(self._db, scope, [found.id])
-                if same := known.get((found.id, found.revision)):
-                    drive_files.keep(self._db, scope, found.id, found.revision, same, _row(found))
+                known = drive_files.known(self._db, scope, [state.id])
+                if same := known.get((state.id, state.revision)):
+                    drive_files.keep(self._db, scope, state.id, state.revision, same, _row(state))
                 else:
-                    drive_files.mark(self._db, scope, [changes.changed(found)])
+                    drive_files.mark(self._db, scope, [changes.changed(state)])
 
     def _unlooked(self, client: Client, scope: Scope, file_ids: Sequence[str]) -> list[Revision]:
         since = client.access.granted_at
@@ -230,9 +233,9 @@ class Fetcher:
             )
 
 
-def _others(kept: Sequence[Revision], file_id: str) -> tuple[str, ...]:
+def _others(revisions: Sequence[Revision], file_id: str) -> tuple[str, ...]:
     """Files of the library with other revisions than this one."""
-    return tuple(dict.fromkeys(r.file_id for r in kept if r.file_id != file_id))
+    return tuple(dict.fromkeys(r.file_id for r in revisions if r.file_id != file_id))
 
 
 def _row(item: DriveItem) -> Json:

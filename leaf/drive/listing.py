@@ -181,12 +181,12 @@ class Listings:
             if asked.get(DRIVES):
                 items, token = _shared_drives(client, token, rest.page_size)
             else:
-                found = list_files(client, asked, token, rest.page_size, rest.keys)
+                page = list_files(client, asked, token, rest.page_size, rest.keys)
                 items, token = (
-                    tuple(item_of(row) for row in found.get("files", ())),
-                    str(found.get("nextPageToken", "")),
+                    tuple(item_of(row) for row in page.get("files", ())),
+                    str(page.get("nextPageToken", "")),
                 )
-                incomplete = NOT_ALL_SEARCHED if found.get("incompleteSearch") else incomplete
+                incomplete = NOT_ALL_SEARCHED if page.get("incompleteSearch") else incomplete
             if not token:
                 queries.pop(0)
             if items:
@@ -229,10 +229,10 @@ def list_files(
 
 
 def _listed(client: Client, options: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    found: dict[str, Any] = client.ask(
+    page: dict[str, Any] = client.ask(
         lambda drive: drive.files().list(**options), "The folder", keys=keys
     )
-    return found
+    return page
 
 
 def get_item(client: Client, ref: str) -> DriveItem:
@@ -366,17 +366,17 @@ def walk(
         while more:
             if stop is not None and stop.is_set():
                 raise RunError("Stopped.")
-            found = list_files(
+            page = list_files(
                 client, asked, token, PAGE_MOST, [key for f in batch for key in keys_of(f)]
             )
-            for item in map(item_of, found.get("files", ())):
+            for item in map(item_of, page.get("files", ())):
                 if item.id in seen or (folders_only and not item.is_folder):
                     continue
                 seen.add(item.id)
                 if item.is_folder:
                     waiting += _followed(client, item, unreached)
                 yield item
-            token = str(found.get("nextPageToken", ""))
+            token = str(page.get("nextPageToken", ""))
             more = bool(token)
 
 
@@ -400,19 +400,19 @@ def _shared_drives(client: Client, token: str, page_size: int) -> tuple[tuple[Dr
     }
     if token:
         options["pageToken"] = token
-    found = client.ask(lambda drive: drive.drives().list(**options), "The list of shared drives")
-    rows = found.get("drives", ())
+    page = client.ask(lambda drive: drive.drives().list(**options), "The list of shared drives")
+    rows = page.get("drives", ())
     items = tuple(
         DriveItem(str(r["id"]), str(r["name"]), "folder", query.FOLDER, drive_id=str(r["id"]))
         for r in rows
     )
-    return items, str(found.get("nextPageToken", ""))
+    return items, str(page.get("nextPageToken", ""))
 
 
 def _is_root(client: Client, file_id: str) -> bool:
     """Whether a folder is the top of My Drive."""
-    found = client.ask(lambda drive: drive.files().get(fileId="root", fields="id"), "My Drive")
-    return bool(found["id"] == file_id)
+    root = client.ask(lambda drive: drive.files().get(fileId="root", fields="id"), "My Drive")
+    return bool(root["id"] == file_id)
 
 
 def _top(view: str) -> tuple[DriveCrumb, ...]:

@@ -47,16 +47,18 @@ class Consent:
             )
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(72)
         flow = self._flow(redirect_uri, verifier)
-        kept = self._vault.seal(scope, {"verifier": verifier, "redirect_uri": redirect_uri})
-        oauth_states.add(self._db, scope, PROVIDER, _hashed(state), kept, LIFETIME)
+        ciphertext = self._vault.seal(scope, {"verifier": verifier, "redirect_uri": redirect_uri})
+        oauth_states.add(self._db, scope, PROVIDER, _hashed(state), ciphertext, LIFETIME)
         url, _ = flow.authorization_url(access_type="offline", prompt="consent", state=state)
         return str(url)
 
     def finish(self, scope: Scope, query: Mapping[str, str]) -> Any:
         """Google's credentials for what came back. Raises InvalidInputError, DriveError, each with
         one sentence."""
-        kept = oauth_states.take(self._db, scope, PROVIDER, _hashed(str(query.get("state", ""))))
-        if kept is None:
+        ciphertext = oauth_states.take(
+            self._db, scope, PROVIDER, _hashed(str(query.get("state", "")))
+        )
+        if ciphertext is None:
             text = (
                 "This attempt to connect was used already, is older than ten minutes, or was "
                 "begun by someone else."
@@ -69,7 +71,7 @@ class Consent:
                 "Google sent nothing back that could be used: the code is missing.", AGAIN
             )
         try:
-            opened, _ = self._vault.open(scope, kept)
+            opened, _ = self._vault.open(scope, ciphertext)
         except SealedError as e:
             raise InvalidInputError(
                 "The key that protects this attempt was changed meanwhile.", AGAIN

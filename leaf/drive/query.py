@@ -83,31 +83,31 @@ def is_address(text: str) -> bool:
 def parse_ref(text: str) -> tuple[str, str]:
     """(id, resource key) of an id, of `id/key`, or of any address of a file or folder. Raises
     InvalidInputError."""
-    given = text.strip().strip("<>()\"'")
-    if "://" not in given:
-        file_id, _, key = given.partition("/")
+    ref = text.strip().strip("<>()\"'")
+    if "://" not in ref:
+        file_id, _, key = ref.partition("/")
         if _ID.fullmatch(file_id) and (not key or _ID.fullmatch(key)):
             return file_id, key
         raise InvalidInputError(
-            f"'{_shown(given)}' is neither an id nor an address in Google Drive.",
+            f"'{_shown(ref)}' is neither an id nor an address in Google Drive.",
             "Copy the link from Drive.",
         )
-    if not is_address(given):
+    if not is_address(ref):
         raise InvalidInputError(
-            f"'{_shown(given)}' is not an address in Google Drive.", "Copy the link from Drive."
+            f"'{_shown(ref)}' is not an address in Google Drive.", "Copy the link from Drive."
         )
-    parts = urlsplit(given)
+    parts = urlsplit(ref)
     fields = parse_qs(parts.query)
     key = fields.get("resourcekey", [""])[0]
-    if found := _IN_PATH.search(parts.path):
-        return found.group(1), key
+    if match := _IN_PATH.search(parts.path):
+        return match.group(1), key
     if "id" in fields and _ID.fullmatch(fields["id"][0]):
         return fields["id"][0], key
     view = parts.path.rstrip("/").rsplit("/", 1)[-1]
     if view in VIEW_PATHS:
         return VIEW_PATHS[view], ""
     raise InvalidInputError(
-        f"'{_shown(given)}' does not name a file or folder.", "Open it in Drive and copy its link."
+        f"'{_shown(ref)}' does not name a file or folder.", "Open it in Drive and copy its link."
     )
 
 

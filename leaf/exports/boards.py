@@ -51,7 +51,7 @@ def html_page(name: str, told: Sequence[PinTold], at: datetime, head: str = "") 
 @speaking(ENGLISH)
 def document(name: str, told: Sequence[PinTold], at: datetime) -> ChatDocument:
     """The same as Markdown, with the charts beside it."""
-    made = ChatDocument()
+    board = ChatDocument()
     pieces = [f"# {_plain(name)}", f"*{_plain(_dated(told, at))}*"]
     for one in told:
         pieces.append(harmless_markdown(f"## {_plain(one.title)}"))
@@ -60,13 +60,13 @@ def document(name: str, told: Sequence[PinTold], at: datetime) -> ChatDocument:
             continue
         if one.drawn is not None:
             # Made of no word of anybody's, so that no text can stand for a picture.
-            pieces.append(f"![Chart]({PICTURE_SCHEME}{len(made.pictures)})")
-            made.pictures.append(one.drawn)
+            pieces.append(f"![Chart]({PICTURE_SCHEME}{len(board.pictures)})")
+            board.pictures.append(one.drawn)
         else:
             pieces.append(harmless_markdown(_table(one.content)))
         pieces.append(harmless_markdown(_receipt(one, one.content)))
-    made.text = "\n\n".join(pieces) + "\n"
-    return made
+    board.text = "\n\n".join(pieces) + "\n"
+    return board
 
 
 def _dated(told: Sequence[PinTold], at: datetime) -> str:
@@ -82,10 +82,10 @@ def _section(one: PinTold) -> str:
     if one.drawn is not None:
         shown = f"<p>{html.image(one.drawn, one.title)}</p>"
     else:
-        made = html.table(content["columns"], content["rows"], pins.numeric(content))
-        shown = html.wide(made, one.title)
-    lines = [f'<p class="quiet">{escape(said)}</p>' for said in _facts(content)]
-    lines[1:1] = [f'<p class="doubt">⚠ {escape(said)}</p>' for said in _doubts(one, content)]
+        table = html.table(content["columns"], content["rows"], pins.numeric(content))
+        shown = html.wide(table, one.title)
+    lines = [f'<p class="quiet">{escape(line)}</p>' for line in _facts(content)]
+    lines[1:1] = [f'<p class="doubt">⚠ {escape(line)}</p>' for line in _doubts(one, content)]
     code, _ = pins.code(content)
     made_by = f"<pre>{escape(code)}</pre>\n" if code else ""
     return f"{head}{shown}\n" + "\n".join(lines) + f"\n{made_by}</section>"
@@ -101,8 +101,8 @@ def _table(content: PinContent) -> str:
 
 def _receipt(one: PinTold, content: PinContent) -> str:
     facts = _facts(content) if one.drawn is not None else _facts(content)[1:]
-    lines = [f"- Doubtful: {_plain(said)}" for said in _doubts(one, content)]
-    lines += [f"- {_plain(said)}" for said in facts]
+    lines = [f"- Doubtful: {_plain(line)}" for line in _doubts(one, content)]
+    lines += [f"- {_plain(line)}" for line in facts]
     text, language = pins.code(content)
     if text:
         runs = re.findall("`+", text)
@@ -115,9 +115,9 @@ def _facts(content: PinContent) -> list[str]:
     """How much is shown, what it rests on, when it was computed; the files with their content."""
     at = pins.computed_at(content)
     when = f"Computed on {_when(at)}" if at else ""
-    said = [pins.extent(content), " · ".join(filter(None, (pins.line(content), when)))]
-    said += [f"File: {pins.source(table)}" for table in content["sources"]]
-    return [*said, *(f"Note: {note}" for note in pins.notes(content))]
+    facts = [pins.extent(content), " · ".join(filter(None, (pins.line(content), when)))]
+    facts += [f"File: {pins.source(table)}" for table in content["sources"]]
+    return [*facts, *(f"Note: {note}" for note in pins.notes(content))]
 
 
 def _doubts(one: PinTold, content: PinContent) -> list[str]:

@@ -114,22 +114,22 @@ class _Files:
 def _written(messages: Sequence[Message], written: WrittenFile) -> _Files:
     """Each under a name of its own, also where a reader of the ZIP takes capitals for small letters."""
     newest = {file["name"]: file for message in messages for file in written_files(message.parts)}
-    found, taken = _Files(), set[str]()
+    files, taken = _Files(), set[str]()
     room = WRITTEN_BYTES
     for name, file in newest.items():
         size = int(file["size"])
         path = _path(written, file)
         if path is None:
-            found.left.append(f"{name}: its bytes are gone")
+            files.left.append(f"{name}: its bytes are gone")
         elif size > room:
             most = f"{WRITTEN_BYTES // 1024**2} MB"
-            found.left.append(f"{name} ({size:,} bytes): a bundle takes {most} of such files")
+            files.left.append(f"{name} ({size:,} bytes): a bundle takes {most} of such files")
         else:
             room -= size
             entry = free_among(taken, f"files/{_entry_name(name)}")
             taken.add(entry.lower())
-            found.kept[entry] = path
-    return found
+            files.kept[entry] = path
+    return files
 
 
 def _path(written: WrittenFile, file: FileWritten) -> Path | None:
@@ -191,17 +191,17 @@ def results_of(output: Output) -> list[TableShown | ChartShown]:
     """The tables that a call gave: of a query one, of a cell any number, of a chart the rows that
     it draws."""
     data = output.get("data") or {}
-    found: list[TableShown | ChartShown | None] = [
+    results: list[TableShown | ChartShown | None] = [
         data.get("table"),
         data.get("chart"),
         *(data.get("tables") or ()),
     ]
-    return [table for table in found if table and table["columns"]]
+    return [table for table in results if table and table["columns"]]
 
 
 def kept_results(output: Output) -> list[KeptResult]:
     """Their heads."""
-    kept = []
+    results = []
     for table in results_of(output):
         columns = [str(column) for column in table["columns"]]
         rows = [
@@ -210,7 +210,7 @@ def kept_results(output: Output) -> list[KeptResult]:
         ]
         result_id = str(table.get("result_id") or "")
         name = str(table.get("name") or "")[:300]
-        kept.append(
+        results.append(
             KeptResult(
                 result_id=result_id,
                 name=name,
@@ -219,7 +219,7 @@ def kept_results(output: Output) -> list[KeptResult]:
                 total=int(table.get("total") or len(rows)),
             )
         )
-    return kept
+    return results
 
 
 def said_by_cell(output: Output) -> tuple[str, str]:
@@ -231,18 +231,18 @@ def said_by_cell(output: Output) -> tuple[str, str]:
 def _answer(
     message: Message, question: str, names: Mapping[str, str], counts: dict[str, int]
 ) -> KeptAnswer:
-    said: list[AnswerPiece] = []
+    pieces: list[AnswerPiece] = []
     calls: list[KeptCall] = []
     texts: dict[int, int] = {}
     for piece in flow(message.parts):
         if isinstance(piece, Text):
             texts[piece.index] = len(texts)
-            said.append(AnswerPiece(text=piece.text))
+            pieces.append(AnswerPiece(text=piece.text))
         elif piece[1]["type"] == "unreadable":
             texts[piece[0]] = len(texts)
-            said.append(AnswerPiece(text=UNREADABLE))
+            pieces.append(AnswerPiece(text=UNREADABLE))
         elif call := _succeeded(piece[1]):
-            said.append(AnswerPiece(call=_plain_id(call[0]["toolCallId"])))
+            pieces.append(AnswerPiece(call=_plain_id(call[0]["toolCallId"])))
     for call in _in_order(message.parts):
         calls.append(_call(*call, counts))
     receipts = [
@@ -256,7 +256,7 @@ def _answer(
         status=message.status,
         model=message.model,
         calls=calls,
-        said=said,
+        said=pieces,
         receipts=receipts,
         cited=[f"[{number}] {note}" for number, note in footnotes(message.parts)],
     )
@@ -295,7 +295,7 @@ def _succeeded(part: Part) -> _Done | None:
 
 
 def _call(part: ToolPart, output: Output, counts: dict[str, int]) -> KeptCall:
-    tool, given = tool_name(part), dict(part.get("input") or {})
+    tool, arguments = tool_name(part), dict(part.get("input") or {})
     file, replayed = "", declared(tool).replay
     if replayed in counts:
         counts[replayed] += 1
@@ -305,7 +305,7 @@ def _call(part: ToolPart, output: Output, counts: dict[str, int]) -> KeptCall:
     return KeptCall(
         id=_plain_id(part["toolCallId"]),
         tool=tool,
-        input=given,
+        input=arguments,
         file=file,
         results=kept_results(output),
         printed=printed,

@@ -134,12 +134,12 @@ def _number_of(text: str) -> int | float:
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
-def _in_any_order(kept: Sequence[Sequence[Any]], whole: Sequence[Sequence[Any]]) -> bool:
+def _in_any_order(rows: Sequence[Sequence[Any]], whole: Sequence[Sequence[Any]]) -> bool:
     """Whether each of some rows has one like it, and no two the same one."""
     left: dict[tuple[str, ...], list[Sequence[Any]]] = {}
     for row in whole:
         left.setdefault(_key(row), []).append(row)
-    for row in kept:
+    for row in rows:
         candidates = left.get(_key(row), [])
         like = next((i for i, other in enumerate(candidates) if all(map(same, row, other))), None)
         if like is None:

@@ -194,15 +194,15 @@ def parse(value: Any) -> Manifest:
             "This is not a bundle of a Leaf chat: its manifest.json says something else."
         )
     try:
-        found = Manifest.model_validate(value)
+        manifest = Manifest.model_validate(value)
     except ValidationError as e:
         first = e.errors()[0]
         where = ".".join(str(part) for part in first["loc"])[:120]
         raise UnreadableFileError(
             f"manifest.json of the bundle is wrong at '{where}': {str(first['msg']).lower()[:200]}."
         ) from e
-    _check_names(found)
-    return found
+    _check_names(manifest)
+    return manifest
 
 
 def _check_names(manifest: Manifest) -> None:

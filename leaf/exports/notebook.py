@@ -141,8 +141,8 @@ def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:
             for i, r in enumerate(call.results)
             if i in shown
         )
-        if found := "\n".join(checks):
-            yield _code(found)
+        if source := "\n".join(checks):
+            yield _code(source)
     elif call.sql and call.results:
         result = call.results[0].result_id
         asked = f"query({_quoted(call.sql.strip())}, {result!r})"
@@ -211,7 +211,7 @@ PIP_NAMES = {
 
 def _packages(manifest: Manifest) -> str:
     """What pip has to install for the notebook's own code and that of the chat."""
-    found = (
+    modules = (
         set().union(*(_imported(call.code) for call in manifest.calls() if call.code))
         - sys.stdlib_module_names
     )
@@ -219,7 +219,7 @@ def _packages(manifest: Manifest) -> str:
         [
             "duckdb",
             "pandas",
-            *sorted({PIP_NAMES.get(name, name) for name in found} - {"duckdb", "pandas", "leaf"}),
+            *sorted({PIP_NAMES.get(name, name) for name in modules} - {"duckdb", "pandas", "leaf"}),
         ]
     )
 

@@ -90,13 +90,13 @@ class _Teller:
             yield "</section>"
 
     def _question(self, message: Message) -> str:
-        said = "\n".join(texts_of(message.parts)).strip()
+        text = "\n".join(texts_of(message.parts)).strip()
         names = [file["name"] for part in message.parts for file in data_in(part, "files") or ()]
         asker = self._told.askers.get(message.user_id or "", "")
         about = [f"Asked by {asker}"] if asker else []
         about += [f"Files: {', '.join(names)}"] if names else []
         line = f'\n<p class="quiet">{escape(" · ".join(about))}</p>' if about else ""
-        return f'<h2 dir="auto">{escape(said)}</h2>{line}'
+        return f'<h2 dir="auto">{escape(text)}</h2>{line}'
 
     def _answer(self, message: Message) -> str:
         pieces = []
@@ -144,10 +144,12 @@ def _step(part: ToolPart) -> str:
     for shown in [data.get("table"), *(data.get("tables") or ())]:
         if shown and shown["columns"]:
             inside.append(_table(shown))
-    said = escape(str(output.get("summary") or tool.title))
+    summary = escape(str(output.get("summary") or tool.title))
     if not inside:
-        return f'<p class="quiet" dir="auto">{said}</p>'
-    return f'<details><summary dir="auto">{said}</summary>\n' + "\n".join(inside) + "\n</details>"
+        return f'<p class="quiet" dir="auto">{summary}</p>'
+    return (
+        f'<details><summary dir="auto">{summary}</summary>\n' + "\n".join(inside) + "\n</details>"
+    )
 
 
 def _table(shown: TableShown) -> str:
@@ -159,8 +161,8 @@ def _table(shown: TableShown) -> str:
     if len(columns) < across:
         extent += f", the first {len(columns)} of {across:,} columns"
     numeric = [is_number(kind) for kind in shown.get("types") or ()]
-    said = "".join(f'<p class="doubt">{escape(one)}</p>' for one in shown.get("said") or ())
-    return f"{html.wide(html.table(columns, rows, numeric), 'Rows')}\n{_quiet(extent)}{said}"
+    remarks = "".join(f'<p class="doubt">{escape(one)}</p>' for one in shown.get("said") or ())
+    return f"{html.wide(html.table(columns, rows, numeric), 'Rows')}\n{_quiet(extent)}{remarks}"
 
 
 def _documents(parts: Sequence[Part]) -> Iterator[str]:
@@ -172,9 +174,9 @@ def _documents(parts: Sequence[Part]) -> Iterator[str]:
 def _evidence(parts: Sequence[Part]) -> str:
     """What the answer rests on, as below an answer of the app."""
     covered = covered_of(parts)
-    lines = [_quiet(said)] if (said := sentence(covered)) else []
-    lines += [f'<p class="doubt">⚠ {escape(said)}</p>' for said in doubts(covered)]
-    told = [f"Note: {said}" for said in notes(covered)]
+    lines = [_quiet(text)] if (text := sentence(covered)) else []
+    lines += [f'<p class="doubt">⚠ {escape(text)}</p>' for text in doubts(covered)]
+    told = [f"Note: {text}" for text in notes(covered)]
     told += [f"Source: {source}" for source in _sources(parts)]
     told += [f"[{number}] {note}" for number, note in footnotes(parts)]
     told += figures_in_words(kept_receipts(parts))
@@ -187,12 +189,12 @@ def _evidence(parts: Sequence[Part]) -> str:
 
 
 def _sources(parts: Sequence[Part]) -> list[str]:
-    found = (
+    sources = (
         ", ".join(filter(None, (str(part["title"]), place_of(part))))
         for part in parts
         if is_source(part) and not citation_of(part)
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(sources))
 
 
 def _quiet(text: str) -> str:

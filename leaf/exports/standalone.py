@@ -15,15 +15,15 @@ import pandas as pd
 def files_by_hash(files: list[dict[str, Any]], folder: Path) -> dict[str, Path]:
     """Which of the chat's files are in a folder, under whatever name."""
     sizes = {file["size"] for file in files}
-    found: dict[str, Path] = {}
+    by_hash: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.stat().st_size in sizes:
             digest = hashlib.sha256()
             with path.open("rb") as content:
                 while piece := content.read(1 << 20):
                     digest.update(piece)
-            found.setdefault(digest.hexdigest(), path)
-    return {file["sha256"]: found[file["sha256"]] for file in files if file["sha256"] in found}
+            by_hash.setdefault(digest.hexdigest(), path)
+    return {file["sha256"]: by_hash[file["sha256"]] for file in files if file["sha256"] in by_hash}
 
 
 def frame_of(value: Any) -> pd.DataFrame | None:
@@ -42,11 +42,11 @@ def frame_of(value: Any) -> pd.DataFrame | None:
         taken = {column_name(column) for column in value.columns}
         names = [f"{name}_index" if name in taken else name for name in names]
         value = value.reset_index(names=names, allow_duplicates=True)
-    found: list[str] = []
+    columns: list[str] = []
     for name in map(column_name, value.columns):
-        again = sum(one.lower() == name.lower() for one in found)
-        found.append(f"{name}_{again + 1}" if again else name)
-    return value.set_axis(found, axis=1)
+        again = sum(one.lower() == name.lower() for one in columns)
+        columns.append(f"{name}_{again + 1}" if again else name)
+    return value.set_axis(columns, axis=1)
 
 
 def column_name(column: Any) -> str:
@@ -92,10 +92,10 @@ def cut_cell(text: str) -> str:
 def cell_moment(value: Any) -> _Moment | None:
     """A time that says its distance from UTC, which may be another one on another machine."""
     try:
-        found = _Moment.fromisoformat(value)
+        moment = _Moment.fromisoformat(value)
     except (TypeError, ValueError):
         return None
-    return found if found.tzinfo else None
+    return moment if moment.tzinfo else None
 
 
 def cell_number(value: Any) -> int | float | None:
@@ -156,8 +156,8 @@ def result_differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
         return ""
     cells = [
         (number, column, was, plain_cell(now))
-        for number, (kept, again) in enumerate(zip(result["rows"], rows, strict=True), 1)
-        for column, was, now in zip(result["columns"], kept, again, strict=True)
+        for number, (row, again) in enumerate(zip(result["rows"], rows, strict=True), 1)
+        for column, was, now in zip(result["columns"], row, again, strict=True)
         if not same_cell(was, now)
     ]
     first = "; ".join(
@@ -200,11 +200,13 @@ class DuckTables:
 
     def query(self, sql: str, name: str = "") -> pd.DataFrame:
         """`name` is that of the result in the chat: later queries may read from it."""
-        found = self.con.sql(sql.strip().rstrip(";"))
-        frame = found.project(", ".join(map(as_kept, range(1, 1 + len(found.types)), found.types)))
-        made = frame.df().set_axis(found.columns, axis=1)
-        self.keep(name, made)
-        return made
+        relation = self.con.sql(sql.strip().rstrip(";"))
+        frame = relation.project(
+            ", ".join(map(as_kept, range(1, 1 + len(relation.types)), relation.types))
+        )
+        result = frame.df().set_axis(relation.columns, axis=1)
+        self.keep(name, result)
+        return result
 
     def keep(self, name: str, frame: pd.DataFrame) -> None:
         """A result under its name, unless a table of the chat has that name."""

@@ -125,20 +125,20 @@ class Arrivals:
         for i, one in enumerate(kept):
             if i not in looked:
                 first.setdefault((one.sha256, ending(one.name)), []).append(i)
-        for found in self._look(scope, kept, list(first.values()), stop, on_answer):
-            yield self._entered(scope, kept, found, beside)
+        for batch in self._look(scope, kept, list(first.values()), stop, on_answer):
+            yield self._entered(scope, kept, batch, beside)
 
     def _look(
         self,
         scope: Scope,
-        kept: Sequence[StoredFile],
+        entries: Sequence[StoredFile],
         groups: Sequence[list[int]],
         stop: threading.Event | None,
         on_answer: Callable[[], None],
     ) -> Iterator[dict[int, Looked]]:
         """What the files of some groups are; those of a group have the same bytes and ending, and
         are the same."""
-        ones = [kept[group[0]] for group in groups]
+        ones = [entries[group[0]] for group in groups]
         items = [
             BatchItem(
                 {"path": "in:file", "name": split_path(one.name)[1]},
@@ -160,18 +160,20 @@ class Arrivals:
         )
         for some in answers:
             yield {
-                i: _looked(answer, kept[i].name) for number, answer in some for i in groups[number]
+                i: _looked(answer, entries[i].name)
+                for number, answer in some
+                for i in groups[number]
             }
 
     def _entered(
         self,
         scope: Scope,
-        kept: Sequence[StoredFile],
+        entries: Sequence[StoredFile],
         looked: Mapping[int, Looked],
         beside: Beside | None,
     ) -> list[Arrival]:
         order = sorted(looked)
-        new = [_new_file(kept[i], looked[i]) for i in order]
+        new = [_new_file(entries[i], looked[i]) for i in order]
 
         def write(tx: Any, made: Sequence[tuple[str, bool]]) -> None:
             if beside is not None:
@@ -273,8 +275,8 @@ def _is_possible(outline: Outline) -> bool:
         *(outline.duration, outline.width, outline.height, outline.tokens, outline.version),
         *outline.weight,
     )
-    said = sum(len(note.text) + len(note.place) + len(note.cells) for note in outline.notes)
-    if len(outline.notes) > NOTES or said > SAID:
+    length = sum(len(note.text) + len(note.place) + len(note.cells) for note in outline.notes)
+    if len(outline.notes) > NOTES or length > SAID:
         return False
     return all(n is None or 0 <= n <= MOST for n in counts) and 0 <= (outline.pages or 0) <= PAGES
 

@@ -85,15 +85,15 @@ def adopt_all(store: Store, root: Path) -> int:
 
 
 def _keep(store: Store, key: RecordingKey, folder: Path) -> None:
-    said = json.loads((folder / DONE).read_text(encoding="utf-8"))
+    record = json.loads((folder / DONE).read_text(encoding="utf-8"))
     with (folder / WHOLE).open("rb") as stream:
         blob = store.blobs.put(key[0], stream, LARGEST)
     row = TranscriptRow(
         blob.sha256,
         blob.size,
-        int(said["cues"]),
-        float(said["seconds"]),
-        str(said.get("engine", "")),
+        int(record["cues"]),
+        float(record["seconds"]),
+        str(record.get("engine", "")),
     )
     transcripts.keep(store.db, *key, row)
 

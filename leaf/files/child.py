@@ -17,12 +17,12 @@ def redraw(path: str, out: str, edge: int, pixels: int) -> dict[str, int]:
 
     Image.MAX_IMAGE_PIXELS = None  # looked at below, before anything is decoded
     try:
-        with Image.open(path, formats=["PNG"]) as found:
-            if found.width * found.height > pixels:
+        with Image.open(path, formats=["PNG"]) as image:
+            if image.width * image.height > pixels:
                 raise UnreadableFileError(
-                    f"The figure has {found.width:,} × {found.height:,} pixels, which is too large."
+                    f"The figure has {image.width:,} × {image.height:,} pixels, which is too large."
                 )
-            drawn = found.convert("RGB")
+            drawn = image.convert("RGB")
     except (OSError, SyntaxError, ValueError) as e:
         raise UnreadableFileError("The figure that the code drew cannot be read.") from e
     drawn.thumbnail((edge, edge))
@@ -42,7 +42,7 @@ def pictures(
     from leaf.readers.media.picture import render
     from leaf.readers.packed import unpacked
 
-    found = []
+    records = []
     with unpacked(Path(path)) as plain:
         drawn = (
             draw_pages(plain, pages, max_edge)
@@ -52,8 +52,8 @@ def pictures(
         for page, picture in zip(pages, drawn, strict=True):
             (Path(out) / f"page-{page}").write_bytes(picture.data)
             size = {"width": picture.width, "height": picture.height}
-            found.append({"page": page, "media_type": picture.media_type, **size})
-    return found
+            records.append({"page": page, "media_type": picture.media_type, **size})
+    return records
 
 
 def marked_picture(path: str, page: int, quote: str, out: str) -> int:

@@ -141,7 +141,7 @@ class Library:
         NotFoundError for who is no member, FileTooLargeError, StoreError, RunError after `stop`.
         """
         users.get_user(self._store.db, scope)
-        kept = self._keep(
+        entry = self._keep(
             scope,
             clean_path(folder, name),
             stream,
@@ -150,11 +150,11 @@ class Library:
             shared=shared,
             on_progress=on_progress,
         )
-        known = files.same(self._store.db, scope, kept.sha256, kept.name, source)
+        known = files.same(self._store.db, scope, entry.sha256, entry.name, source)
         if known is not None:
             added = Added(self._arrivals.welcome_back(scope, known, context, source, shared), True)
         else:
-            added = next(one for found in self.enter(scope, [kept]) for _, one in found)
+            added = next(one for batch in self.enter(scope, [entry]) for _, one in batch)
         unpacked = self._members.unpack(scope, added.file, stop, on_member)
         return replace(added, file=unpacked.file, inside=unpacked.inside) if unpacked else added
 
@@ -206,11 +206,11 @@ class Library:
     ) -> StoredFile:
         """`name` is a clean one, with its folders."""
         self._store.space.check()
-        kept = self._store.blobs.put(
+        blob = self._store.blobs.put(
             scope.workspace_id, stream, self.limit_bytes, on_progress=on_progress
         )
-        self._store.space.took(kept.size)
-        return StoredFile(name, kept.sha256, kept.size, source, context, shared, parent_id)
+        self._store.space.took(blob.size)
+        return StoredFile(name, blob.sha256, blob.size, source, context, shared, parent_id)
 
     def enter(
         self,
@@ -226,16 +226,16 @@ class Library:
 
         What is in archives and mails is not taken out: see `unpack`. Raises as `Arrivals.enter`.
         """
-        for found in self._arrivals.enter(
+        for batch in self._arrivals.enter(
             scope, kept, beside=beside, stop=stop, on_answer=on_answer
         ):
-            yield [(one.index, self._added(scope, one, kept[one.index])) for one in found]
+            yield [(one.index, self._added(scope, one, kept[one.index])) for one in batch]
 
-    def _added(self, scope: Scope, one: Arrival, kept: StoredFile) -> Added:
+    def _added(self, scope: Scope, one: Arrival, entry: StoredFile) -> Added:
         if not one.is_new:
             return Added(
                 self._arrivals.welcome_back(
-                    scope, one.file, kept.context, kept.source, kept.shared
+                    scope, one.file, entry.context, entry.source, entry.shared
                 ),
                 True,
             )
@@ -247,21 +247,21 @@ class Library:
         self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False
     ) -> FileList:
         """Files whose name, kind or description have all the words, in this order."""
-        found = files.list_files(self._store.db, scope, query=query, sort=sort, deleted=deleted)
-        return self._as_they_are(found)
+        rows = files.list_files(self._store.db, scope, query=query, sort=sort, deleted=deleted)
+        return self._as_they_are(rows)
 
     def get(self, scope: Scope, file_id: str) -> File:
         """Raises NotFoundError, which says so if the file was deleted."""
         return self._as_they_are([files.get(self._store.db, scope, file_id)])[0]
 
-    def _as_they_are(self, found: Sequence[File]) -> FileList:
+    def _as_they_are(self, rows: Sequence[File]) -> FileList:
         """The files of one workspace, each with `error` in its outline if its bytes are not there,
         so that whoever shows it or opens it says so. What is stored of them stays as it is."""
-        blobs, hashes = self._store.blobs, [file.sha256 for file in found]
-        lost = blobs.lost(found[0].workspace_id, hashes) if found else {}
+        blobs, hashes = self._store.blobs, [file.sha256 for file in rows]
+        lost = blobs.lost(rows[0].workspace_id, hashes) if rows else {}
         return [
             lost_file(file, lost[file.sha256], blobs.whereabouts) if file.sha256 in lost else file
-            for file in found
+            for file in rows
         ]
 
     def rename(self, scope: Scope, file_id: str, name: str) -> File:
@@ -305,8 +305,8 @@ class Library:
         try:
             return self._store.blobs.local(scope.workspace_id, file.sha256)
         except BlobGoneError as e:
-            said = lost_file(file, e, self._store.blobs.whereabouts).outline
-            raise BlobGoneError(str(said["error"]), str(said["hint"]), altered=e.altered) from e
+            note = lost_file(file, e, self._store.blobs.whereabouts).outline
+            raise BlobGoneError(str(note["error"]), str(note["hint"]), altered=e.altered) from e
         except StorageError as e:
             raise about(e, file.name) from e
 
@@ -323,14 +323,14 @@ class Library:
         )
 
     def _with_members(self, scope: Scope, file_ids: Sequence[str]) -> FileIds:
-        found: dict[str, None] = {}
+        ids: dict[str, None] = {}
         there = files.get_all(self._store.db, scope, list(dict.fromkeys(file_ids)))
         containers = {file.id for file in there if file.kind in CONTAINERS}
         for file_id in file_ids:
-            found[file_id] = None
+            ids[file_id] = None
             if file_id in containers:
-                found.update({member.id: None for member in self.inside(scope, file_id)})
-        return list(found)
+                ids.update({member.id: None for member in self.inside(scope, file_id)})
+        return list(ids)
 
     def attach_as(
         self, scope: Scope, chat_id: str, file_id: str, handle: str, slug: str
@@ -342,9 +342,9 @@ class Library:
     def chat_files(self, scope: Scope, chat_id: str, *, deleted: bool = False) -> ChatFileList:
         """Files of a chat in the order in which they came; those deleted from the library only with
         `deleted`."""
-        found = chat_files.list_chat_files(self._store.db, scope, chat_id, deleted=deleted)
-        there = self._as_they_are([one.file for one in found])
-        return [replace(one, file=file) for one, file in zip(found, there, strict=True)]
+        rows = chat_files.list_chat_files(self._store.db, scope, chat_id, deleted=deleted)
+        there = self._as_they_are([one.file for one in rows])
+        return [replace(one, file=file) for one, file in zip(rows, there, strict=True)]
 
     def detach(self, scope: Scope, chat_id: str, file_id: str) -> None:
         """Take a waiting file out of the chat, with those that came out of it.
@@ -352,16 +352,16 @@ class Library:
         Raises NotFoundError, InvalidInputError once a question went with it.
         """
         there = self.chat_files(scope, chat_id, deleted=True)
-        found = next((c for c in there if file_id in (c.file.id, c.handle)), None)
-        if found is None:
+        chat_file = next((c for c in there if file_id in (c.file.id, c.handle)), None)
+        if chat_file is None:
             raise not_found("file", file_id, (c.handle for c in there), "this chat")
-        if found.message_id:
+        if chat_file.message_id:
             raise InvalidInputError(
-                f"{found.file.name} came with a question, so it stays in this chat.",
+                f"{chat_file.file.name} came with a question, so it stays in this chat.",
                 "Begin a new chat without it.",
             )
-        inside = {member.id for member in self.inside(scope, found.file.id)}
-        for one in [found, *(c for c in there if c.file.id in inside and not c.message_id)]:
+        inside = {member.id for member in self.inside(scope, chat_file.file.id)}
+        for one in [chat_file, *(c for c in there if c.file.id in inside and not c.message_id)]:
             chat_files.detach(self._store.db, scope, chat_id, one.handle)
 
     def as_chat_files(self, found: Sequence[File]) -> ChatFileList:
@@ -430,7 +430,7 @@ class Library:
         """The beginning of a file that is not in the library, and is not put there. Raises
         FileError, SandboxError."""
         inputs, limits = {"file": path}, inspecting(path.stat().st_size)
-        found = self._pool.call(
+        facts = self._pool.call(
             "leaf.readers.worker:inspect",
             {"path": "in:file", "name": name},
             returns=Inspected,
@@ -439,7 +439,7 @@ class Library:
         )
         arguments = {
             "path": "in:file",
-            "kind": found.kind,
+            "kind": facts.kind,
             "where": "",
             "max_tokens": max_tokens,
         }
@@ -454,17 +454,17 @@ class Library:
         Raises NotFoundError, StoreError, SpaceError."""
         self._store.space.check()
         with path.open("rb") as stream:
-            kept = self._store.blobs.put(scope.workspace_id, stream, self.limit_bytes)
-        made = MadeFile(kept.sha256, clean_name(name), kept.size)
-        return made_files.add(self._store.db, scope, chat_id, message_id, made, call)
+            blob = self._store.blobs.put(scope.workspace_id, stream, self.limit_bytes)
+        output = MadeFile(blob.sha256, clean_name(name), blob.size)
+        return made_files.add(self._store.db, scope, chat_id, message_id, output, call)
 
     def written(self, scope: Scope, chat_id: str, sha256: str, name: str) -> Path:
         """Where the bytes of a file are that Python wrote in this chat. Raises NotFoundError."""
-        made = made_files.get(self._store.db, scope, chat_id, sha256, name)
+        output = made_files.get(self._store.db, scope, chat_id, sha256, name)
         try:
-            return self._store.blobs.local(scope.workspace_id, made.sha256)
+            return self._store.blobs.local(scope.workspace_id, output.sha256)
         except (BlobGoneError, StorageError) as e:
-            raise about(e, made.name) from e
+            raise about(e, output.name) from e
 
     def search(
         self,

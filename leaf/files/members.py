@@ -173,11 +173,11 @@ class Members:
             return Unpacked(self._say(scope, file, [Note("members-deep", text, 1)]), ())
         with tempfile.TemporaryDirectory(prefix="leaf-unpacked-") as folder:
             try:
-                found = self._take_out(scope, file, Path(folder), left, stop)
+                contents = self._take_out(scope, file, Path(folder), left, stop)
             except (FileError, SandboxError) as e:
                 return Unpacked(self._fail(scope, file, e), ())
-            inside = self._add(scope, file, Path(folder), found.members, stop, on_member)
-        notes = [*found.notes, *_unread(found.problems, found.problem_count)]
+            inside = self._add(scope, file, Path(folder), contents.members, stop, on_member)
+        notes = [*contents.notes, *_unread(contents.problems, contents.problem_count)]
         deeper = [
             self._unpack(scope, member, left, depth - 1, stop, on_member) for member in inside
         ]
@@ -189,7 +189,7 @@ class Members:
         self, scope: Scope, file: File, out: Path, left: _Left, stop: threading.Event | None
     ) -> TakenOut:
         most = {"files": left.files, "size": left.size, "each": self._allowed.each}
-        found = self._pool.call(
+        contents = self._pool.call(
             "leaf.readers.archives:unpack",
             {"path": "in:file", "kind": file.kind, "out": "out:", **most},
             returns=TakenOut,
@@ -205,36 +205,38 @@ class Members:
             takes=r"\d{1,9}",
             stop=stop,
         )
-        sizes = [_size(out / str(number)) for number in range(1, len(found.members) + 1)]
+        sizes = [_size(out / str(number)) for number in range(1, len(contents.members) + 1)]
         if len(sizes) > left.files or sum(sizes) > left.size:
             raise unreadable()
         left.files -= len(sizes)
         left.size -= sum(sizes)
-        return found
+        return contents
 
     def _add(
         self,
         scope: Scope,
         file: File,
         folder: Path,
-        found: Sequence[MemberTaken],
+        members: Sequence[MemberTaken],
         stop: threading.Event | None,
         on_member: OnMember | None,
     ) -> list[File]:
         """Keep what was taken out, then enter it in batches. The files in their order in the
         archive."""
-        kept = []
-        for number, member in enumerate(found, 1):
+        entries = []
+        for number, member in enumerate(members, 1):
             inner, name = split_path(member.path)
             with (folder / str(number)).open("rb") as stream:
                 path = clean_path(f"{file.name}/{inner}", name)
-                kept.append(self._keep(scope, path, stream, source=file.source, parent_id=file.id))
+                entries.append(
+                    self._keep(scope, path, stream, source=file.source, parent_id=file.id)
+                )
         entered: dict[int, File] = {}
-        for some in self._enter(scope, kept, stop=stop):
+        for some in self._enter(scope, entries, stop=stop):
             for index, one in some:
                 entered[index] = one.file
                 if on_member is not None:
-                    on_member(one.file.name, len(entered), len(kept))
+                    on_member(one.file.name, len(entered), len(entries))
             if stop is not None and stop.is_set():
                 raise RunError("Stopped.")
         return list({file.id: file for _, file in sorted(entered.items())}.values())

@@ -92,9 +92,9 @@ def _end_of_piece(text: str, begin: int) -> int:
     if len(text) - begin <= LONGEST:
         return len(text)
     for mark in ("\n", ". ", " "):
-        found = text.rfind(mark, begin + PASSAGE // 2, begin + PASSAGE)
-        if found >= 0:
-            return found + len(mark)
+        index = text.rfind(mark, begin + PASSAGE // 2, begin + PASSAGE)
+        if index >= 0:
+            return index + len(mark)
     return begin + PASSAGE
 
 
@@ -106,26 +106,26 @@ def read_passages(path: Path) -> Iterator[IndexedPassage]:
         while line := file.readline(LINE + 1):
             if len(line) > LINE:
                 raise too_long()
-            found = checked(loaded(line, CallLimits()), Passage)
-            times = [t for t in (found.start, found.end) if t is not None]
-            if not 0 <= found.number < 1 << 53 or not all(0 <= t < 1e9 for t in times):
+            passage = checked(loaded(line, CallLimits()), Passage)
+            times = [t for t in (passage.start, passage.end) if t is not None]
+            if not 0 <= passage.number < 1 << 53 or not all(0 <= t < 1e9 for t in times):
                 raise unreadable()
-            left -= len(found.text)
-            if left < 0 or not found.text:
+            left -= len(passage.text)
+            if left < 0 or not passage.text:
                 raise too_long()
-            yield _indexed(found)
+            yield _indexed(passage)
 
 
-def _indexed(found: Passage) -> IndexedPassage:
-    lines = found.text.count("\n") if found.unit == "line" else 0
+def _indexed(passage: Passage) -> IndexedPassage:
+    lines = passage.text.count("\n") if passage.unit == "line" else 0
     return IndexedPassage(
-        found.unit,
-        found.number,
-        found.number + lines,
-        found.sheet,
-        found.start,
-        found.end,
-        found.text,
+        passage.unit,
+        passage.number,
+        passage.number + lines,
+        passage.sheet,
+        passage.start,
+        passage.end,
+        passage.text,
     )
 
 
@@ -146,14 +146,14 @@ def _closest(text: str, wanted: Sequence[Wanted]) -> tuple[int, int]:
     do so, else the first."""
     there = list(tokens(text))
     words = [word for _, _, word in there]
-    found = sorted(
+    hits = sorted(
         (there[first][0], there[last][1], number)
         for number, each in enumerate(wanted)
         for first, last in each.places(words)
     )
     best, most = (0, 0), (0, 0)
-    for i, (begin, _, _) in enumerate(found):
-        near = [hit for hit in found[i:] if hit[1] - begin <= SNIPPET * 3 // 4] or [found[i]]
+    for i, (begin, _, _) in enumerate(hits):
+        near = [hit for hit in hits[i:] if hit[1] - begin <= SNIPPET * 3 // 4] or [hits[i]]
         count = (len({number for *_, number in near}), len(near))
         if count > most:
             most, best = count, (begin, min(max(end for _, end, _ in near), begin + SNIPPET))
@@ -165,9 +165,9 @@ def _blank_after(text: str, at: int, latest: int) -> int:
     if at == 0 or text[at - 1].isspace():
         return at
     for blank in ("\n", " "):
-        found = text.find(blank, at, min(latest, at + 100))
-        if found >= 0:
-            return found + 1
+        index = text.find(blank, at, min(latest, at + 100))
+        if index >= 0:
+            return index + 1
     return at
 
 
@@ -176,7 +176,7 @@ def _blank_before(text: str, at: int, earliest: int) -> int:
     if at == len(text) or text[at].isspace():
         return at
     for blank in ("\n", " "):
-        found = text.rfind(blank, max(earliest, at - 100), at)
-        if found >= 0:
-            return found
+        index = text.rfind(blank, max(earliest, at - 100), at)
+        if index >= 0:
+            return index
     return at

@@ -138,22 +138,22 @@ class Pictures:
             raise InvalidInputError(
                 f"{file.name} is neither a picture nor a PDF.", "Look at its text."
             )
-        made = self._made(scope, file, [1], THUMBNAIL, None)[0]
-        with self._store.blobs.open(scope.workspace_id, made.sha256) as stream:
-            return stream.read(), made.width, made.height
+        picture = self._made(scope, file, [1], THUMBNAIL, None)[0]
+        with self._store.blobs.open(scope.workspace_id, picture.sha256) as stream:
+            return stream.read(), picture.width, picture.height
 
     def seen(self, scope: Scope, sha256: str) -> tuple[bytes, str]:
         """Bytes and media type of a picture that was made of a file. Raises NotFoundError, also
         for one of another workspace."""
-        made = media.of_file(self._store.db, scope, sha256)
-        with self._store.blobs.open(scope.workspace_id, made.sha256) as stream:
-            return stream.read(), made.media_type
+        picture = media.of_file(self._store.db, scope, sha256)
+        with self._store.blobs.open(scope.workspace_id, picture.sha256) as stream:
+            return stream.read(), picture.media_type
 
     def figure(self, scope: Scope, chat_id: str, sha256: str) -> bytes:
         """A figure that code drew in this chat, which the caller is known to see, as PNG. Raises
         NotFoundError, also for one of another chat."""
-        made = media.of_chat(self._store.db, scope, chat_id, sha256)
-        with self._store.blobs.open(scope.workspace_id, made.sha256) as stream:
+        picture = media.of_chat(self._store.db, scope, chat_id, sha256)
+        with self._store.blobs.open(scope.workspace_id, picture.sha256) as stream:
             return stream.read()
 
     def page(self, scope: Scope, file: File, page: int) -> bytes:
@@ -233,18 +233,18 @@ class Pictures:
             )
             self._store.space.check()
             with _written(Path(folder) / "figure.png").open("rb") as stream:
-                kept = self._store.blobs.put(scope.workspace_id, stream, LARGEST, lasting=False)
+                blob = self._store.blobs.put(scope.workspace_id, stream, LARGEST, lasting=False)
         # Made from no file, so that no file's deletion takes it away, not even that of a file with
         # the same bytes.
-        made = DerivedPicture(
-            media.figure_source(chat_id, kept.sha256),
+        picture = DerivedPicture(
+            media.figure_source(chat_id, blob.sha256),
             1,
             FIGURE.name,
-            kept.sha256,
+            blob.sha256,
             "image/png",
             *_edges(size.width, size.height),
         )
-        return media.keep(self._store.db, scope, made)
+        return media.keep(self._store.db, scope, picture)
 
     def _made(
         self,
@@ -304,22 +304,22 @@ class Pictures:
                 ) from e
             if [one.page for one in drawn] != list(pages):
                 raise unreadable()
-            made = {}
+            pictures = {}
             for one in drawn:
                 with _written(Path(folder) / _file_of(one.page)).open("rb") as stream:
-                    kept = self._store.blobs.put(scope.workspace_id, stream, LARGEST, lasting=False)
+                    blob = self._store.blobs.put(scope.workspace_id, stream, LARGEST, lasting=False)
                 derived = DerivedPicture(
                     file.sha256,
                     one.page,
                     recipe.name,
-                    kept.sha256,
+                    blob.sha256,
                     one.media_type,
                     *_edges(one.width, one.height),
                 )
-                made[derived.page] = media.keep(
+                pictures[derived.page] = media.keep(
                     self._store.db, scope, derived, lost.get(one.page, "")
                 )
-            return made
+            return pictures
 
 
 def _file_of(page: int) -> str:
@@ -350,7 +350,7 @@ def page_numbers(text: str, total: int) -> list[int]:
     words = re.sub(r"^\s*pages?\b", "", text, flags=re.I).strip()
     if not words:
         return list(range(1, min(total, FIRST_PAGES) + 1))
-    found: set[int] = set()
+    pages: set[int] = set()
     for piece in filter(None, re.split(r"[,;]\s*|\s+and\s+", words)):
         match = re.fullmatch(r"\s*(\d{1,7})\s*(?:(-|–|to)\s*(\d{1,7})?)?\s*", piece)
         if match is None:
@@ -363,5 +363,5 @@ def page_numbers(text: str, total: int) -> list[int]:
             raise InvalidInputError(
                 f"Page {first:,} is outside this file.", f"It has {span('page', 1, total)}."
             )
-        found.update(range(first, min(last, total) + 1))
-    return sorted(found)
+        pages.update(range(first, min(last, total) + 1))
+    return sorted(pages)

@@ -57,7 +57,7 @@ def spaced(text: str) -> str:
     no blanks between words are words of their own. Behind it all the words that a line's end has
     divided stand whole."""
     folded = fold(text.replace("\0", " "))
-    whole = [found[1] + found[2] for found in _divided(text, folded)]
+    whole = [match[1] + match[2] for match in _divided(text, folded)]
     folded = _CJK.sub(r" \1 ", " ".join([folded, *whole]))
     return folded if folded.isascii() else folded.translate(_SPELT)
 
@@ -65,10 +65,10 @@ def spaced(text: str) -> str:
 def tokens(text: str) -> Iterator[tuple[int, int, str]]:
     """The words of a text as the index has them, each with the place where it begins and ends."""
     folded = fold(text)
-    for found in _WORD.finditer(folded):
-        yield found.start(), found.end(), _spelt(found[0])
-    for found in _divided(text, folded):
-        yield found.start(), found.end(), _spelt(found[1] + found[2])
+    for match in _WORD.finditer(folded):
+        yield match.start(), match.end(), _spelt(match[0])
+    for match in _divided(text, folded):
+        yield match.start(), match.end(), _spelt(match[1] + match[2])
 
 
 def _spelt(word: str) -> str:
@@ -79,9 +79,9 @@ def _divided(text: str, folded: str) -> Iterator[re.Match[str]]:
     """The two parts of each word that a hyphen and a line's end divide. What goes on with a capital
     has a hyphen of its own: `Baden-Württemberg`."""
     if _LINE_END.search(text):
-        for found in _DIVIDED.finditer(folded):
-            if text[found.start(2)].islower():
-                yield found
+        for match in _DIVIDED.finditer(folded):
+            if text[match.start(2)].islower():
+                yield match
 
 
 def fold(text: str) -> str:

@@ -154,8 +154,8 @@ def _look_up(db: sqlite3.Connection, names: Names, terms: Sequence[Term]) -> lis
         if len(words) == 1 and not any(words[0] in wanted.forms for wanted in known):
             known.append(_count_word(db, len(known), words[0], spoken, in_names))
         elif len(words) > 1:
-            found = db.execute(PHRASES, (len(known), f'"{" ".join(words)}"')).rowcount
-            parts = [] if found or term.quoted else _parts(words)
+            count = db.execute(PHRASES, (len(known), f'"{" ".join(words)}"')).rowcount
+            parts = [] if count or term.quoted else _parts(words)
             waiting = [*map(Term, parts), *waiting]
             known += [] if parts else [Wanted(words)]
     return known
@@ -203,9 +203,9 @@ def _count_word(
     )[:FORMS]
     if not _count_forms(db, number, same) and len(word) >= 3 and not in_names.intersection(same):
         stems = [
-            found
-            for found in (stem(word, language) for language in spoken or ("english",))
-            if word.startswith(found)
+            root
+            for root in (stem(word, language) for language in spoken or ("english",))
+            if word.startswith(root)
         ]
         longer = _vocabulary(db, min([*stems, word], key=len), len(word) + LONGER)[:FORMS]
         _count_forms(db, number, longer)
@@ -285,7 +285,7 @@ def _passages(
         "SELECT sum(s.characters) * 1.0 / sum(s.passages) FROM sources s JOIN chosen c ON "
         "c.content = s.content"
     ).fetchone()
-    given = {
+    parameters = {
         "size": size or 1.0,
         "all": every,
         "strict": strict,
@@ -294,7 +294,7 @@ def _passages(
     }
     return [
         Ranked(int(row), content, float(score), int(more))
-        for row, content, score, more, _ in db.execute(SCORED, given)
+        for row, content, score, more, _ in db.execute(SCORED, parameters)
     ]
 
 

@@ -168,12 +168,12 @@ class Search:
                 if note
                 for f in readable[content]
             ]
-            found, partly = _find(db, searched, terms, limit, one_each)
+            passages, partly = _find(db, searched, terms, limit, one_each)
         notes = [f"{name} was not searched: {reason}" for name, reason in failures.items()] + cut
-        if partly and found:
+        if partly and passages:
             notes.insert(0, "No passage has all of the words; these have some of them.")
-        notes += _same_content(searched, found)
-        return SearchResult(found, sum(map(len, searched.values())), len(missing), tuple(notes))
+        notes += _same_content(searched, passages)
+        return SearchResult(passages, sum(map(len, searched.values())), len(missing), tuple(notes))
 
     def _missing(self, scope: Scope, files: ByContent) -> list[File]:
         with closing(self._index.connect(scope)) as db:
@@ -207,9 +207,9 @@ class Search:
                 threads.submit(copy_context().run, self._add, scope, file, stop, on_progress)
                 for file in others
             ]
-            said = [one.result() for one in running]
+            answers = [one.result() for one in running]
         return reasons | {
-            file.name: reason for file, reason in zip(others, said, strict=True) if reason
+            file.name: reason for file, reason in zip(others, answers, strict=True) if reason
         }
 
     def _is_there(self, scope: Scope, file: File) -> bool:
@@ -335,7 +335,7 @@ class Search:
         if path is None:
             (out / "passages.jsonl").touch()
             return "no speech was found in it."
-        found = self._pool.call(
+        extraction = self._pool.call(
             "leaf.readers.worker:extract",
             {"path": "in:file", "kind": kind, "out": "out:"},
             returns=Extracted,
@@ -345,11 +345,11 @@ class Search:
             takes=PASSAGES,
             stop=stop,
         )
-        return _notes(found)
+        return _notes(extraction)
 
 
-def _notes(found: Extracted) -> str:
-    return " ".join(note.text for note in found.notes)
+def _notes(extraction: Extracted) -> str:
+    return " ".join(note.text for note in extraction.notes)
 
 
 def _content(file: File) -> str:
@@ -359,10 +359,10 @@ def _content(file: File) -> str:
 
 
 def _by_content(files: Iterable[File]) -> ByContent:
-    found: defaultdict[str, list[File]] = defaultdict(list)
+    groups: defaultdict[str, list[File]] = defaultdict(list)
     for file in files:
-        found[_content(file)].append(file)
-    return dict(found)
+        groups[_content(file)].append(file)
+    return dict(groups)
 
 
 def _same_content(files: ByContent, hits: Iterable[Hit]) -> list[str]:

@@ -51,8 +51,8 @@ def forms(word: str, words: Iterable[str], languages: Iterable[str]) -> list[str
 @lru_cache(maxsize=50_000)
 def stem(word: str, language: str) -> str:
     """The stem by Snowball; a word is its own where that leaves next to nothing."""
-    found = _stemmer(language).stemWord(word)
-    return found if len(found) > 1 else word
+    root = _stemmer(language).stemWord(word)
+    return root if len(root) > 1 else word
 
 
 @cache

@@ -97,10 +97,10 @@ class Texts:
         try:
             path = self._transcripts.captions(scope, file, stop, on_progress)
         except StillTranscribingError as e:
-            with self._transcripts.so_far(file) as found:
-                if found is None:
+            with self._transcripts.so_far(file) as draft:
+                if draft is None:
                     raise
-                path, last = found
+                path, last = draft
                 note = Note(
                     "transcript-partial",
                     f"{e.message} Read on later with where='{timestamp(last)}-'.",
@@ -135,7 +135,7 @@ class Texts:
         inputs: Mapping[str, Path],
         stop: threading.Event | None,
     ) -> Window:
-        found = self._pool.call(
+        window = self._pool.call(
             "leaf.readers.worker:read",
             arguments,
             returns=Window,
@@ -143,9 +143,9 @@ class Texts:
             limits=READ,
             stop=stop,
         )
-        if _characters(found) > 4 * CHARS_PER_TOKEN * arguments["max_tokens"] + BESIDE:
+        if _characters(window) > 4 * CHARS_PER_TOKEN * arguments["max_tokens"] + BESIDE:
             raise unreadable()
-        return found
+        return window
 
     def locate(
         self, scope: Scope, file: File, place: str, quote: str, stop: threading.Event | None = None
@@ -176,7 +176,7 @@ class Texts:
             if path is None:
                 return tuple(Sought(None, kind) for _ in asked)
             with work_on(current.name):
-                found = self._pool.call(
+                results = self._pool.call(
                     "leaf.readers.locate.locate:locate",
                     {"path": "in:file", "kind": kind, "asked": [list(one) for one in asked]},
                     returns=tuple[Sought, ...],
@@ -184,9 +184,9 @@ class Texts:
                     limits=READ,
                     stop=stop,
                 )
-        if len(found) != len(asked):
+        if len(results) != len(asked):
             raise unreadable()
-        return found
+        return results
 
     def whole(
         self, scope: Scope, file: File, stop: threading.Event | None, on_progress: OnProgress | None
@@ -219,5 +219,5 @@ def _characters(window: Window) -> int:
         text for note in window.notes for text in (note.text, note.place, note.cells, note.short)
     )
     texts = (text for section in window.sections for text in (section.place, *section.texts))
-    said = (window.text, window.coverage, window.cursor, window.unit, *window.places)
-    return sum(map(len, (*said, *notes, *texts)))
+    fields = (window.text, window.coverage, window.cursor, window.unit, *window.places)
+    return sum(map(len, (*fields, *notes, *texts)))

@@ -184,14 +184,14 @@ class TranscriptService:
         try:
             return read_webvtt(self._words(key).read_text(encoding="utf-8"))
         except (OSError, NotFoundError):
-            return tuple(cue for _, found in self._pieces(key) for cue in found)
+            return tuple(cue for _, piece in self._pieces(key) for cue in piece)
 
     @contextmanager
     def so_far(self, file: File) -> Iterator[tuple[Path, float] | None]:
         """What is done of an unfinished transcript, as WebVTT that lives as long as the context,
         and up to which second."""
         pieces = self._pieces((file.workspace_id, file.sha256))
-        cues = [cue for _, found in pieces for cue in found]
+        cues = [cue for _, piece in pieces for cue in piece]
         if not cues:
             yield None
             return
@@ -245,14 +245,14 @@ class TranscriptService:
         with self._guard:
             job = self._join(scope, file)
             job.waiters += 1
-        said = ""
+        last_text = ""
         try:
             while not job.over.wait(TICK):
                 if stop is not None and stop.is_set():
                     raise RunError("Stopped.")
-                if job.text != said and on_progress is not None:
-                    said = job.text
-                    on_progress(said)
+                if job.text != last_text and on_progress is not None:
+                    last_text = job.text
+                    on_progress(last_text)
                 if time.monotonic() > deadline:
                     job.kept = True
                     raise _still(file, job.seconds)
@@ -344,7 +344,7 @@ class TranscriptService:
 
         folder = self._folder(key)
         with _disk(), tempfile.TemporaryDirectory(prefix=".piece-", dir=_made(folder)) as out:
-            found = self._pool.call(
+            piece = self._pool.call(
                 "leaf.readers.media.audio:pcm",
                 {"path": "in:file", "first": at, "seconds": engine.piece_seconds, "out": "out:"},
                 returns=PieceHeard,
@@ -354,18 +354,18 @@ class TranscriptService:
                 takes=r"piece\.pcm",
                 stop=job.stop,
             )
-            last, ended = _sane(found, at), found.ended
+            last, ended = _sane(piece, at), piece.ended
             sound = Pcm(Path(out) / "piece.pcm")
             cues = (
                 ()
-                if found.silent or not sound.path.is_file()
+                if piece.silent or not sound.path.is_file()
                 else engine.transcribe(sound, job.stop, note)
             )
             _raise_if_stopped(job)
-            kept = [[round(at + c.start, 3), round(at + c.end, 3), c.text] for c in cues]
+            rows = [[round(at + c.start, 3), round(at + c.end, 3), c.text] for c in cues]
             _write(
                 folder / f"{round(at * 1000):012d}.json",
-                json.dumps({"last": last, "cues": kept}, ensure_ascii=False),
+                json.dumps({"last": last, "cues": rows}, ensure_ascii=False),
             )
             if ended:
                 _write(folder / "ended", "")
@@ -373,12 +373,12 @@ class TranscriptService:
 
     def _finish(self, job: _Job, key: tuple[str, str], engine: Transcriber) -> None:
         folder, pieces = self._folder(key), self._pieces(key)
-        cues = [cue for _, found in pieces for cue in found]
+        cues = [cue for _, piece in pieces for cue in piece]
         length = pieces[-1][0] if pieces else 0.0
         with _disk():
             _write(folder / WHOLE, webvtt(cues))
-            said = {"cues": len(cues), "seconds": length, "engine": engine.name}
-            _write(folder / DONE, json.dumps(said))
+            record = {"cues": len(cues), "seconds": length, "engine": engine.name}
+            _write(folder / DONE, json.dumps(record))
         self._kept.keep(key, folder)
         if job.gone:
             self._kept.forget(job.scope, key[1])
@@ -394,14 +394,14 @@ class TranscriptService:
     def _pieces(self, key: tuple[str, str]) -> list[tuple[float, list[Cue]]]:
         """End and cues of each finished piece, in order. A file that cannot be read ends the list:
         it is made again."""
-        found: list[tuple[float, list[Cue]]] = []
+        pieces: list[tuple[float, list[Cue]]] = []
         for path in sorted(self._folder(key).glob(PIECES)):
             try:
                 piece = json.loads(path.read_text(encoding="utf-8"))
-                found.append((float(piece["last"]), [Cue(*cue) for cue in piece["cues"]]))
+                pieces.append((float(piece["last"]), [Cue(*cue) for cue in piece["cues"]]))
             except (OSError, ValueError, KeyError, TypeError):
                 break
-        return found
+        return pieces
 
     def _count(self, key: tuple[str, str]) -> int:
         """How many pieces are there, whether they can be read or not."""
@@ -409,8 +409,8 @@ class TranscriptService:
 
     def _done(self, key: tuple[str, str]) -> Transcript | None:
         try:
-            said = json.loads((self._folder(key) / DONE).read_text(encoding="utf-8"))
-            return Transcript("done", float(said["seconds"]), int(said["cues"]))
+            record = json.loads((self._folder(key) / DONE).read_text(encoding="utf-8"))
+            return Transcript("done", float(record["seconds"]), int(record["cues"]))
         except (OSError, ValueError, KeyError, TypeError):
             row = self._kept.row(key)
             return Transcript("done", row.seconds, row.cues) if row else None
@@ -449,15 +449,15 @@ def _still(file: File, known: float) -> StillTranscribingError:
     )
 
 
-def _sane(found: PieceHeard, at: float) -> float:
+def _sane(piece: PieceHeard, at: float) -> float:
     """The end of a piece as the child says it. Raises UnreadableFileError for one that leads
     nowhere, or would never come to the end."""
-    least = at if found.ended else at + SHORTEST_PIECE
-    if not least <= found.last < LONGEST_SECONDS:
+    least = at if piece.ended else at + SHORTEST_PIECE
+    if not least <= piece.last < LONGEST_SECONDS:
         raise UnreadableFileError(
             "The times in this recording make no sense.", "Convert it to MP3 or WAV, and add that."
         )
-    return found.last
+    return piece.last
 
 
 def _raise_if_stopped(job: _Job) -> None:

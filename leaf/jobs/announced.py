@@ -46,8 +46,8 @@ class AnnouncedFiles:
             f"'{shown}' is larger than {in_megabytes(most)}, the most that is taken. "
             "Split it, or have LEAF_MAX_UPLOAD_MB raised."
         )
-        given: Json = {"path": name, "size": size}
-        return (shown, {}, too_large) if size > most else (shown, given, "")
+        source: Json = {"path": name, "size": size}
+        return (shown, {}, too_large) if size > most else (shown, source, "")
 
     def expect(self, scope: Scope, job_id: str, position: int) -> JobItem:
         """Say that the bytes of a file begin to come, for the first time or once more. Raises
@@ -80,8 +80,10 @@ class AnnouncedFiles:
         asked = jobs.get(self._db, scope, job_id).asked
         folder, last = split_path(str(item.given.get("path", item.name)))
         context = str(asked.get("context", ""))
-        kept = self._library.keep(scope, last, stream, context=context, folder=folder)
-        came = announced.came(self._db, scope, job_id, position, kept.name, given(kept))
+        stored_file = self._library.keep(scope, last, stream, context=context, folder=folder)
+        came = announced.came(
+            self._db, scope, job_id, position, stored_file.name, given(stored_file)
+        )
         self._forget(job_id, position)
         if not came:
             raise RunError(f"'{item.name}' is not expected any more.", "Add it again.")
@@ -127,9 +129,9 @@ class AnnouncedFiles:
 
     def _forget(self, job_id: str, position: int) -> None:
         with self._lock:
-            found = self._sent.get(job_id, {})
-            found.pop(position, None)
-            if not found:
+            sizes = self._sent.get(job_id, {})
+            sizes.pop(position, None)
+            if not sizes:
                 self._sent.pop(job_id, None)
 
 

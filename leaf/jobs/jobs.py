@@ -334,12 +334,12 @@ class JobService:
             job = jobs.get(self._store.db, scope, job_id)
         if job.state == "arriving":
             missing = job.total - job.there
-            said = (
+            problem = (
                 f"Leaf was closed while files were arriving: {job.there:,} of {job.total:,} "
                 f"had arrived. "
                 "Add the folder again for the others; what is there is not added twice."
             )
-            jobs.all_there(self._store.db, scope, job_id, said if missing > 0 else "")
+            jobs.all_there(self._store.db, scope, job_id, problem if missing > 0 else "")
             job = jobs.get(self._store.db, scope, job_id)
         self._start(scope, job, resumed=True)
 
@@ -445,8 +445,8 @@ class JobService:
         if job.announced:
             self.announced.fail_all(scope, job.id, NOT_HERE)
             return
-        said = f"No more files came: {job.there:,} of {job.total:,} had arrived."
-        self.all_there(scope, job.id, said)
+        problem = f"No more files came: {job.there:,} of {job.total:,} had arrived."
+        self.all_there(scope, job.id, problem)
 
     def _kept(
         self,
@@ -458,7 +458,7 @@ class JobService:
         try:
             folder, last = split_path(name)
             with opened() as stream:
-                kept = self._library.keep(
+                stored_file = self._library.keep(
                     scope,
                     last,
                     stream,
@@ -468,7 +468,7 @@ class JobService:
                 )
         except LeafError as e:
             return name.removeprefix("/"), {}, str(e)
-        return kept.name, given(kept), ""
+        return stored_file.name, given(stored_file), ""
 
     def _hand_over(
         self, scope: Scope, job_id: str, handed: Sequence[tuple[str, Json, str]]

@@ -67,8 +67,8 @@ class FilesWork:
             self._put_beside(scope, job, came, watch)
         while (items := jobs.waiting(self._store.db, job.id, AT_ONCE)) or watch.more():
             if items:
-                found = self._enter(scope, job.id, items, watch)
-                self._put_beside(scope, job, [file.id for file in found], watch)
+                library_files = self._enter(scope, job.id, items, watch)
+                self._put_beside(scope, job, [file.id for file in library_files], watch)
         take_out(self._store, self._library, scope, job.id, watch)
         those = _files_of(self._store, scope, job.id)
         self._put_beside(scope, job, [f.id for f in those if f.kind in CONTAINERS], watch)
@@ -93,14 +93,14 @@ class FilesWork:
                 job_id,
                 [Became(item.position, "failed", problem=missing) for item in gone],
             )
-        kept = [StoredFile(item.name, **item.given) for item in there]
+        stored_files = [StoredFile(item.name, **item.given) for item in there]
         return enter(
             self._store,
             self._library,
             scope,
             job_id,
             [item.position for item in there],
-            kept,
+            stored_files,
             watch,
         )
 
@@ -133,14 +133,14 @@ def enter(
             if is_new and positions[index] in unwanted:
                 files.delete_in(tx, scope, file_id)
 
-    found: list[File] = []
+    library_files: list[File] = []
     for some in library.enter(scope, kept, beside=beside, stop=watch.stop, on_answer=watch.looked):
         known = [(index, added.file) for index, added in some if added.duplicate]
         cancelled |= jobs.mark(
             store.db, job_id, [_became_known(positions[index], file) for index, file in known]
         )
-        found += [added.file for index, added in some if positions[index] not in cancelled]
-    return found
+        library_files += [added.file for index, added in some if positions[index] not in cancelled]
+    return library_files
 
 
 def _became(position: int, file_id: str, why: str) -> Became:
@@ -176,15 +176,15 @@ class DriveWork:
         read_ahead(self._store, self._tables, scope, job.id, watch)
 
     def _list(self, scope: Scope, job: Job, watch: Watch) -> Job:
-        found = self._drive.look(scope, job.asked["refs"], stop=watch.stop)
+        listing = self._drive.look(scope, job.asked["refs"], stop=watch.stop)
         items: list[tuple[str, Json, str]] = [
-            (item.name, {**packed(item), "folder": found.folders.get(item.id, "")}, "")
-            for item in found.items
+            (item.name, {**packed(item), "folder": listing.folders.get(item.id, "")}, "")
+            for item in listing.items
         ]
-        items += [(skipped.name, {}, skipped.why) for skipped in found.skipped]
+        items += [(skipped.name, {}, skipped.why) for skipped in listing.skipped]
         if not job.there:  # else a kill came between the two writes
             jobs.append(self._store.db, scope, job.id, items, total=len(items))
-        jobs.set_outcome(self._store.db, job.id, {"listed": True, "incomplete": found.incomplete})
+        jobs.set_outcome(self._store.db, job.id, {"listed": True, "incomplete": listing.incomplete})
         return jobs.get(self._store.db, scope, job.id)
 
     def _bring(self, scope: Scope, job: Job, items: Sequence[JobItem], watch: Watch) -> None:

@@ -209,14 +209,14 @@ def opened(source: Path) -> Iterator[tuple[BackupSource, BackupManifest]]:
 def _manifest(source: Path, archive: BackupSource) -> BackupManifest:
     try:
         with archive.open(MANIFEST) as file:
-            given = json.loads(file.read())
-        if int(given["format"]) > FORMAT:
+            fields = json.loads(file.read())
+        if int(fields["format"]) > FORMAT:
             raise InvalidInputError(
-                f"{source} was made by a newer version of Leaf ({given['leaf']}).",
+                f"{source} was made by a newer version of Leaf ({fields['leaf']}).",
                 "Update Leaf. Nothing was changed.",
             )
-        parts = {str(name): BackupPart(**about) for name, about in given["parts"].items()}
-        manifest = BackupManifest(**{**given, "parts": parts})
+        parts = {str(name): BackupPart(**about) for name, about in fields["parts"].items()}
+        manifest = BackupManifest(**{**fields, "parts": parts})
     except (FileNotFoundError, KeyError) as e:
         raise InvalidInputError(
             f"{source} is not a backup of Leaf.", "Name what `python -m leaf backup` has made."

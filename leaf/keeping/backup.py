@@ -99,8 +99,8 @@ def _check_room(snapshot: Snapshot, target: Path) -> None:
     named = " UNION ".join(
         f"SELECT workspace_id, sha256, size FROM {t}" for t in ("files", "made_files", "results")
     )
-    found = snapshot.read(f"SELECT coalesce(sum(size), 0) AS size FROM ({named}) AS named")
-    needed, free = int(found[0]["size"]), shutil.disk_usage(target.parent).free
+    totals = snapshot.read(f"SELECT coalesce(sum(size), 0) AS size FROM ({named}) AS named")
+    needed, free = int(totals[0]["size"]), shutil.disk_usage(target.parent).free
     if needed > free:
         raise StoreError(
             f"The backup takes about {needed / 1e9:,.1f} GB, and the disk of {target.parent} has "
@@ -123,9 +123,9 @@ def _add_table(writer: BackupWriter, table: str, lines: Iterator[bytes]) -> int:
 
 
 def _add_files(writer: BackupWriter, home: Path, *, secrets: bool) -> None:
-    found = [path for name in KEPT_FOLDERS for path in sorted((home / name).rglob("*"))]
-    found += [home / name for name in (*KEPT_FILES, *((KEY_FILE,) if secrets else ()))]
-    for path in found:
+    paths = [path for name in KEPT_FOLDERS for path in sorted((home / name).rglob("*"))]
+    paths += [home / name for name in (*KEPT_FILES, *((KEY_FILE,) if secrets else ()))]
+    for path in paths:
         name = path.relative_to(home).as_posix()
         if path.is_file() and not path.is_symlink() and archive.is_plain(name):
             writer.add(f"files/{name}", _pieces(path))

@@ -55,15 +55,17 @@ class Leftovers(Background):
     def _here(self) -> set[str]:
         """Workspaces of which anything is here."""
         folders = ("tables", "transcripts", "cache/blobs")
-        found = {path.name for folder in folders for path in (self._home / folder).glob("*/")}
-        return found | {path.stem for path in (self._home / "search").glob("*.sqlite")}
+        workspace_ids = {
+            path.name for folder in folders for path in (self._home / folder).glob("*/")
+        }
+        return workspace_ids | {path.stem for path in (self._home / "search").glob("*.sqlite")}
 
     def _of_files(self, workspace_id: str) -> None:
         """Tables, transcripts and the search index."""
         scope = Scope(workspace_id, "")
         folders = [self._home / kind / workspace_id for kind in ("tables", "transcripts")]
-        made = {path.name[:64] for folder in folders for path in folder.glob("*")}
-        here = {name for name in made if HASH.fullmatch(name)} | self._index.hashes(scope)
+        names = {path.name[:64] for folder in folders for path in folder.glob("*")}
+        here = {name for name in names if HASH.fullmatch(name)} | self._index.hashes(scope)
         there = "SELECT sha256 FROM files WHERE workspace_id = :workspace"
         left = here - set(removal.column(self._store.db, there, {"workspace": workspace_id}))
         if not left:

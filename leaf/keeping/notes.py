@@ -96,5 +96,5 @@ class Notes:
             yield _note(row["gone"], str(row["id"]))
 
 
-def _note(given: list[dict[str, Any]], name: str, path: Path | None = None) -> RemovalNote:
-    return RemovalNote([Gone.from_json(one) for one in given], name, path)
+def _note(items: list[dict[str, Any]], name: str, path: Path | None = None) -> RemovalNote:
+    return RemovalNote([Gone.from_json(one) for one in items], name, path)

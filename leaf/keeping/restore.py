@@ -49,9 +49,9 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
     Raises InvalidInputError for a backup that is damaged or of a newer version and for a target
     that is not empty, StoreError.
     """
-    with archive.opened(source) as (found, manifest):
+    with archive.opened(source) as (backup, manifest):
         _check_version(source, manifest)
-        _verify(source, found, manifest)
+        _verify(source, backup, manifest)
         keep_private(settings.home)
         with closing(open_database(settings)) as db:
             objects = open_objects(settings, db)
@@ -67,17 +67,17 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
                     )
                 replaced = removal.unscoped_everything(tx, rows.schema(tx))
                 if not inside:
-                    _restore_blobs(blobs, found)
-                _load(tx, found, manifest)
+                    _restore_blobs(blobs, backup)
+                _load(tx, backup, manifest)
                 _note(tx, notes, replaced)
                 _check_counts(tx, manifest)
                 audit.add(tx, Scope("", ""), "backup restored", manifest.made_at)
             if inside:  # their tables were made anew with all others
-                _restore_blobs(blobs, found)
+                _restore_blobs(blobs, backup)
             if replace:
                 for name in KEPT_FOLDERS:  # a chat may be in both, with results of the same names
                     shutil.rmtree(settings.home / name, ignore_errors=True)
-            _restore_files(settings.home, found, manifest)
+            _restore_files(settings.home, backup, manifest)
             if replace:
                 db.scrub()
     return Restored(
@@ -101,47 +101,47 @@ def _check_version(source: Path, manifest: BackupManifest) -> None:
         raise archive.damaged(source, f"it has a table '{strange[0][:80]}'")
 
 
-def _verify(source: Path, found: BackupSource, manifest: BackupManifest) -> None:
+def _verify(source: Path, backup: BackupSource, manifest: BackupManifest) -> None:
     """Read all of it. Raises InvalidInputError where anything is not what it was."""
     for name, part in manifest.parts.items():
-        archive.verify(source, found, name, part)
+        archive.verify(source, backup, name, part)
     count = 0
-    for workspace_id, sha256, size in _blobs(found):
+    for workspace_id, sha256, size in _blobs(backup):
         name = f"blobs/{workspace_id}/{sha256}"
         if not archive.is_plain(name):
             raise archive.damaged(source, f"a blob is called '{name[:80]}'")
-        archive.verify(source, found, name, BackupPart(sha256, size))
+        archive.verify(source, backup, name, BackupPart(sha256, size))
         count += 1
     missing = [table for table in manifest.rows if f"rows/{table}.jsonl" not in manifest.parts]
     if count != manifest.blobs or missing:
         raise archive.damaged(source, "parts of it are missing")
 
 
-def _blobs(found: BackupSource) -> Iterator[tuple[str, str, int]]:
-    for workspace_id, sha256, size in archive.lines(found, "blobs.jsonl"):
+def _blobs(backup: BackupSource) -> Iterator[tuple[str, str, int]]:
+    for workspace_id, sha256, size in archive.lines(backup, "blobs.jsonl"):
         yield str(workspace_id), str(sha256), int(size)
 
 
-def _restore_blobs(blobs: Blobs, found: BackupSource) -> None:
+def _restore_blobs(blobs: Blobs, backup: BackupSource) -> None:
     """Before the rows that name them, where that can be: bytes without a row do no harm."""
-    for workspace_id, sha256, _ in _blobs(found):
-        with found.open(f"blobs/{workspace_id}/{sha256}") as stream:
-            kept = blobs.put(workspace_id, stream, sys.maxsize)  # type: ignore[arg-type]
-        if kept.sha256 != sha256:
-            blobs.delete(workspace_id, kept.sha256)
+    for workspace_id, sha256, _ in _blobs(backup):
+        with backup.open(f"blobs/{workspace_id}/{sha256}") as stream:
+            blob = blobs.put(workspace_id, stream, sys.maxsize)  # type: ignore[arg-type]
+        if blob.sha256 != sha256:
+            blobs.delete(workspace_id, blob.sha256)
             raise StoreError(
                 f"A file was not written as it is in the backup ({sha256[:12]}…).",
                 "Check the disk, then try again.",
             )
 
 
-def _load(tx: Transaction, found: BackupSource, manifest: BackupManifest) -> None:
+def _load(tx: Transaction, backup: BackupSource, manifest: BackupManifest) -> None:
     """The rows into the schema of their version, which is then brought up to date as any other."""
     known = migrations()
     rows.make_anew(tx, [m for m in known if m.number <= manifest.schema])
     tables = rows.schema(tx)
     for table in manifest.rows:
-        with found.open(f"rows/{table}.jsonl") as file:
+        with backup.open(f"rows/{table}.jsonl") as file:
             rows.load(tx, tables, table, file)
     apply(tx, known)
 
@@ -169,12 +169,12 @@ def _check_counts(tx: Transaction, manifest: BackupManifest) -> None:
             )
 
 
-def _restore_files(home: Path, found: BackupSource, manifest: BackupManifest) -> None:
+def _restore_files(home: Path, backup: BackupSource, manifest: BackupManifest) -> None:
     for name in manifest.parts:
         if not name.startswith("files/"):
             continue
         path = home / name.removeprefix("files/")
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with found.open(name) as stream, path.open("wb") as file:
+        with backup.open(name) as stream, path.open("wb") as file:
             path.chmod(0o600)
             shutil.copyfileobj(stream, file)

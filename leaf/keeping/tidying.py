@@ -40,12 +40,12 @@ class Tidying(Background):
             if position is None:
                 return  # it was done, or another process does it
             self._finish()
-            found = Round(self._store, self.ending).go(position)
-            duties.unscoped_leave(self._store.db, NAME, found.position)
-            if found.swept or found.lost or found.back:
+            outcome = Round(self._store, self.ending).go(position)
+            duties.unscoped_leave(self._store.db, NAME, outcome.position)
+            if outcome.swept or outcome.lost or outcome.back:
                 logger.info(
                     "swept %d blobs that belong to nothing; %d files are lost, %d are back",
-                    *(found.swept, found.lost, found.back),
+                    *(outcome.swept, outcome.lost, outcome.back),
                 )
         except LeafError as e:
             logger.warning("tidying up goes on within the hour: %s", e)

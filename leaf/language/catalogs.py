@@ -40,8 +40,8 @@ class Catalog(NullTranslations):
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         entry = self._entries.get(msgid1)
-        said = entry.said.get(self._form(n)) if entry and entry.many == msgid2 else ""
-        return said or (msgid1 if n == 1 else msgid2)
+        wording = entry.said.get(self._form(n)) if entry and entry.many == msgid2 else ""
+        return wording or (msgid1 if n == 1 else msgid2)
 
 
 def read(language: str) -> NullTranslations:

@@ -140,17 +140,17 @@ def _said(language: str, text: str, among: tuple[str, ...]) -> str:
     """Empty for what nobody knows. Of several patterns that with the most of its own words is
     meant."""
     for pattern, wording in _patterns(language, among):
-        found = pattern.fullmatch(text)
-        values = found and _values(language, found.groupdict())
+        match = pattern.fullmatch(text)
+        values = match and _values(language, match.groupdict())
         if values is not None:
             return wording.format_map(values)
     return ""
 
 
-def _values(language: str, given: dict[str, str]) -> dict[str, str] | None:
+def _values(language: str, groups: dict[str, str]) -> dict[str, str] | None:
     """None where one should be a sentence and is none."""
     values = {}
-    for name, value in given.items():
+    for name, value in groups.items():
         if name in WORDS:
             value = _list(language, value, "; " if name == "which" else ", ")
             if not value:

@@ -46,21 +46,21 @@ def place(text: str) -> str:
     if text.startswith(" in "):
         where = text.removeprefix(" in ")
         return t(IN, where=t(where) if where in WHERE else where)
-    said = [_place(one) for one in _NEXT.split(text)]
-    return ", ".join(said) if all(said) else text
+    places = [_place(one) for one in _NEXT.split(text)]
+    return ", ".join(places) if all(places) else text
 
 
 def _place(text: str) -> str:
     """Empty for what is none."""
-    if found := _MORE.fullmatch(text):
-        places = _place(found[1])
-        return t(MORE, places=places, n=found[2]) if places else ""
+    if match := _MORE.fullmatch(text):
+        places = _place(match[1])
+        return t(MORE, places=places, n=match[2]) if places else ""
     if text.startswith("sheet "):
         name = text.removeprefix("sheet ")
         if rows := _ROWS.fullmatch(name):
             return t(ROWS_OF_SHEET, name=rows[1], rows=_place(rows[2]))
         return t(SHEET, name=name)
-    if found := _COUNTED.fullmatch(text):
-        at = _THOUSANDS.sub(lambda figure: separated(figure[0]), found[3]) + (found[4] or "")
-        return t(UNITS[found[1]][bool(found[2])], at=at)
+    if match := _COUNTED.fullmatch(text):
+        at = _THOUSANDS.sub(lambda figure: separated(figure[0]), match[3]) + (match[4] or "")
+        return t(UNITS[match[1]][bool(match[2])], at=at)
     return ""

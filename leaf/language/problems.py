@@ -82,11 +82,11 @@ class Template:
         ends = self._ends(text)
         if ends is None:
             return None
-        found = {
+        value_of = {
             name: text[first:last] for name, (first, last) in zip(self.names, ends, strict=True)
         }
-        figures = (value for name, value in found.items() if is_figure(name))
-        return found if all(map(_FIGURE.fullmatch, figures)) else None
+        figures = (value for name, value in value_of.items() if is_figure(name))
+        return value_of if all(map(_FIGURE.fullmatch, figures)) else None
 
     def _ends(self, text: str) -> list[tuple[int, int]] | None:
         """Where each value begins and ends. Each of the words is looked for once from the left and
@@ -161,12 +161,12 @@ class ProblemIndex:
             if template.own >= own and (values := template.values(text)) is not None:
                 meant = [*(meant if template.own == own else ()), (template, values)]
                 own = template.own
-        found = {self._filled(template, values, within) for template, values in meant}
-        return found.pop() if len(found) == 1 else "", own
+        wordings = {self._filled(template, values, within) for template, values in meant}
+        return wordings.pop() if len(wordings) == 1 else "", own
 
     def _filled(self, template: Template, values: dict[str, str], within: int) -> str:
-        said = {name: self._value(name, value, within) for name, value in values.items()}
-        return template.wording.format_map(said)
+        value_of = {name: self._value(name, value, within) for name, value in values.items()}
+        return template.wording.format_map(value_of)
 
     def _value(self, name: str, value: str, within: int) -> str:
         if is_figure(name):
@@ -180,7 +180,7 @@ class ProblemIndex:
 
     def say(self, text: str) -> str:
         """Taken apart at the ends of its sentences in the way in which most of it is known."""
-        cuts = [0, *(found.end() for found in _END.finditer(text))]
+        cuts = [0, *(match.end() for match in _END.finditer(text))]
         if cuts[-1] != len(text):
             cuts.append(len(text))
         if len(cuts) > SENTENCES + 1:
@@ -198,8 +198,8 @@ class ProblemIndex:
         """What was said so far with one piece more, and how much of both is known."""
         bare = piece.rstrip(" \n")
         wording, own = self.whole(bare)
-        known, said = before
-        return known + (own if wording else 0), said + (wording or bare) + piece[len(bare) :]
+        known, prefix = before
+        return known + (own if wording else 0), prefix + (wording or bare) + piece[len(bare) :]
 
 
 @lru_cache(maxsize=1_024)

@@ -27,14 +27,14 @@ _asked: list[Callable[[], str]] = []
 
 def t(text: str, /, **values: object) -> str:
     """A text in the language of whoever reads it, with values in the place of their names."""
-    found = _catalog().gettext(text) if text else text
-    return found.format_map(values) if values else found
+    wording = _catalog().gettext(text) if text else text
+    return wording.format_map(values) if values else wording
 
 
 def n_(one: str, many: str, number_of: int, /, **values: object) -> str:
     """The form that goes with a number, which is `{n}` in it."""
-    found = _catalog().ngettext(one, many, number_of)
-    return found.format_map({"n": in_digits(number_of), **values})
+    wording = _catalog().ngettext(one, many, number_of)
+    return wording.format_map({"n": in_digits(number_of), **values})
 
 
 def forms(one: str, many: str) -> tuple[str, str]:
@@ -99,8 +99,8 @@ _catalogs: dict[str, NullTranslations] = {ENGLISH: NullTranslations()}
 
 def _catalog() -> NullTranslations:
     language = current()
-    found = _catalogs.get(language)
-    return found if found is not None else _loaded(language)
+    catalog = _catalogs.get(language)
+    return catalog if catalog is not None else _loaded(language)
 
 
 def _loaded(language: str) -> NullTranslations:

@@ -138,10 +138,10 @@ def _basis(
         read = described
     if not (read or looked):
         return Basis()
-    kept = [step for step in steps if step in read or step in looked]
-    outputs = tuple(step.output for step in (*(s for s in read if s not in kept), *kept))
+    own_steps = [step for step in steps if step in read or step in looked]
+    outputs = tuple(step.output for step in (*(s for s in read if s not in own_steps), *own_steps))
     untouched = _untouched([*steps, *used], {*touched, *columns}, files)
-    said: CoverageData = {
+    coverage: CoverageData = {
         "files": covered,
         "looked": also,
         "described": list(columns.values()),
@@ -149,7 +149,7 @@ def _basis(
         "more": max(0, len(untouched) - UNTOUCHED_NAMED),
     }
     return Basis(
-        outputs, cast("CoverageData", {key: value for key, value in said.items() if value})
+        outputs, cast("CoverageData", {key: value for key, value in coverage.items() if value})
     )
 
 
@@ -179,16 +179,16 @@ def _narrowed(
         for r in receipts
         if r.get("call_id") == step.call_id and r["kind"] in _STANDS
     }
-    said = _runs(texts)
+    runs = _runs(texts)
     shown = [
         source
         for source, passage in zip(sources, passages, strict=True)
         if _passage(source["handle"], source["place"]) in cited
         or f"{source['name']} {source['place']}" in places
-        or not said.isdisjoint(_runs(passage["text"]))
+        or not runs.isdisjoint(_runs(passage["text"]))
     ]
-    kept = shown or list(sources)
-    counts = Counter((source["file_id"], source["name"]) for source in kept)
+    hits = shown or list(sources)
+    counts = Counter((source["file_id"], source["name"]) for source in hits)
     coverage: list[Covered] = [
         {
             "file_id": file_id,
@@ -200,7 +200,7 @@ def _narrowed(
         }
         for (file_id, name), count in counts.items()
     ]
-    return replace(step, output={**step.output, "sources": kept, "coverage": coverage})
+    return replace(step, output={**step.output, "sources": hits, "coverage": coverage})
 
 
 def _earlier(
@@ -215,18 +215,18 @@ def _earlier(
     charts = _charted(steps) - {result for step in steps for result in step.results}
     if not wanted and not charts:
         return []
-    found: list[_Step] = []
+    older_steps: list[_Step] = []
     for message in reversed(history):  # a long chat is not read further back than this needs
         for step in (
             reversed(list(_steps(message.parts, message.id))) if message.role == "assistant" else ()
         ):
             if (step.message_id, step.call_id) in wanted or step.results & charts:
-                found += [step] if step.reads else []
+                older_steps += [step] if step.reads else []
                 wanted.discard((step.message_id, step.call_id))
                 charts -= step.results
         if not wanted and not charts:
             break
-    return found[::-1]
+    return older_steps[::-1]
 
 
 def _charted(steps: Sequence[_Step]) -> set[str]:
@@ -260,7 +260,7 @@ def _is_cited(step: _Step, parts: Sequence[Part]) -> bool:
     passages = {_passage(*_parted(sent["source"])) for sent in step.output.get("passages") or ()}
     if passages:
         return not passages.isdisjoint(_cited(parts))
-    files = {found["file_id"] for part in parts if (found := citation_of(part))}
+    files = {citation["file_id"] for part in parts if (citation := citation_of(part))}
     return not files.isdisjoint(source["file_id"] for source in step.output.get("sources") or ())
 
 
@@ -269,13 +269,13 @@ _Passage = tuple[str, Where | str]
 
 def _cited(parts: Sequence[Part]) -> set[_Passage]:
     """The passages that citations name, and those at which their words were found."""
-    cited = [found for part in parts if (found := citation_of(part))]
+    cited = [citation for part in parts if (citation := citation_of(part))]
     return {
         passage
-        for found in cited
+        for citation in cited
         for passage in (
-            _passage(*_parted(found["source"])),
-            _passage(found["handle"], found["place"]),
+            _passage(*_parted(citation["source"])),
+            _passage(citation["handle"], citation["place"]),
         )
     }
 
@@ -298,8 +298,8 @@ def _is_quoted(step: _Step, texts: str) -> bool:
     passages = step.data.get("passages") or ()
     if not passages:
         return False
-    said = _runs(texts)
-    return any(not said.isdisjoint(_runs(passage["text"])) for passage in passages)
+    runs = _runs(texts)
+    return any(not runs.isdisjoint(_runs(passage["text"])) for passage in passages)
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:
@@ -312,18 +312,18 @@ def _says(step: _Step, texts: str, used: Sequence[_Step], history: Sequence[Mess
     step that it used."""
     asked = "\n".join(text for m in history[-1:] for text in texts_of(m.parts)).casefold()
     known = {text for one in used for text in _cells(one)}
-    said = texts.casefold()
+    answer = texts.casefold()
     return any(
         text not in known
         and text not in asked
-        and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", said)
+        and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", answer)
         for text in _cells(step)
     )
 
 
 def _cells(step: _Step) -> list[str]:
     """Different texts of a step's rows, as they would be written."""
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for table in tables_of(step.data):
         for row in table["rows"]:
             for cell in row:
@@ -332,16 +332,16 @@ def _cells(step: _Step) -> list[str]:
                     and 3 <= len(cell) <= 200
                     and not cell.replace(".", "").isdigit()
                 ):
-                    found[cell.casefold()] = None
-            if len(found) >= CELLS:
+                    texts[cell.casefold()] = None
+            if len(texts) >= CELLS:
                 break
-    return list(found)
+    return list(texts)
 
 
 def _read(step: _Step) -> set[tuple[str, str]]:
     """The tables, or files, that a step read."""
-    found = {_table(cover) for cover in step.output.get("coverage") or ()}
-    return found or {(str(source["file_id"]), "") for source in step.output.get("sources") or ()}
+    tables = {_table(cover) for cover in step.output.get("coverage") or ()}
+    return tables or {(str(source["file_id"]), "") for source in step.output.get("sources") or ()}
 
 
 def _table(cover: Covered | UnreadTable) -> tuple[str, str]:

@@ -51,9 +51,9 @@ def flow(parts: Sequence[Part]) -> Iterator[Text | tuple[int, Part]]:
     open_text: Text | None = None
     turn = ""
     for index, part in enumerate(parts):
-        found = citation_of(part)
-        if found and open_text is not None and is_source(part):
-            mark = CitationMark(_end_of_words(open_text.text), part["sourceId"], found)
+        citation = citation_of(part)
+        if citation and open_text is not None and is_source(part):
+            mark = CitationMark(_end_of_words(open_text.text), part["sourceId"], citation)
             open_text = Text(open_text.index, open_text.text, (*open_text.marks, mark))
             continue
         of_turn = _TURN.match(part.get("id", "")) if is_text(part) else None
@@ -97,8 +97,8 @@ def with_marks(text: Text, form: str = "[{}]") -> str:
 
 def answer_text(parts: Sequence[Part], form: str = "[{}]") -> str:
     """The words of an answer without its steps, its citations as marks."""
-    found = [with_marks(piece, form).strip() for piece in flow(parts) if isinstance(piece, Text)]
-    return "\n\n".join(text for text in found if text)
+    texts = [with_marks(piece, form).strip() for piece in flow(parts) if isinstance(piece, Text)]
+    return "\n\n".join(text for text in texts if text)
 
 
 def footnotes(parts: Iterable[Part]) -> list[tuple[int, str]]:
@@ -106,9 +106,9 @@ def footnotes(parts: Iterable[Part]) -> list[tuple[int, str]]:
     `report.pdf, page 3: “…”`."""
     notes: dict[tuple[int, str], str] = {}
     for part in parts:
-        found = citation_of(part)
-        if found:
-            notes.setdefault((int(found["citation"]), found["quote"]), footnote(found))
+        citation = citation_of(part)
+        if citation:
+            notes.setdefault((int(citation["citation"]), citation["quote"]), footnote(citation))
     return [
         (number, notes[number, quote]) for number, quote in sorted(notes, key=lambda key: key[0])
     ]

@@ -68,8 +68,8 @@ class _Sum:
     def add(self, cover: Covered) -> None:
         self.total = max(self.total, cover["total"])
         self.ranges = unite([*self.ranges, *cover["ranges"]])
-        self.doubtful += [said for said in cover.get("doubtful") or () if said not in self.doubtful]
-        self.notes += [said for said in cover.get("notes") or () if said not in self.notes]
+        self.doubtful += [note for note in cover.get("doubtful") or () if note not in self.doubtful]
+        self.notes += [note for note in cover.get("notes") or () if note not in self.notes]
         if not cover["ranges"] and cover["seen"] >= (self.scan or cover)["seen"]:
             self.scan = cover
 
@@ -99,8 +99,10 @@ def key_of(cover: Covered) -> _Key:
 
 def covered_of(parts: Iterable[Part]) -> CoverageData:
     """The coverage that is kept with an answer, in the form of today; empty where none is."""
-    kept = next((data for part in parts if (data := data_in(part, "coverage")) is not None), None)
-    return as_today(kept)
+    coverage = next(
+        (data for part in parts if (data := data_in(part, "coverage")) is not None), None
+    )
+    return as_today(coverage)
 
 
 def as_today(kept: CoverageData | Sequence[Covered] | None) -> CoverageData:
@@ -112,8 +114,8 @@ def as_today(kept: CoverageData | Sequence[Covered] | None) -> CoverageData:
 
 def amount(cover: Covered, name: str = "") -> str:
     """`6 of 8 rows of sales.csv; 2 left out as totals`, `3 passages of report.pdf`."""
-    said = _of(_amount(cover["unit"], cover["seen"], cover["total"]), name)
-    return f"{said}; {kept.part(cover['excluded'])}" if cover.get("excluded") else said
+    text = _of(_amount(cover["unit"], cover["seen"], cover["total"]), name)
+    return f"{text}; {kept.part(cover['excluded'])}" if cover.get("excluded") else text
 
 
 def _amount(unit: str, seen: int, total: int) -> str:
@@ -142,15 +144,15 @@ def line(covered: CoverageData, *, named: bool = False) -> str:
     """
     files = covered.get("files") or ()
     units = [item["unit"] for item in files]
-    said = [
+    pieces = [
         amount(item, str(item["name"]) if named or units.count(item["unit"]) > 1 else "")
         for item in files
     ]
-    said += [t("looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
-    said += _listed(mark("only the columns of {names}"), covered.get("described") or ())
+    pieces += [t("looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
+    pieces += _listed(mark("only the columns of {names}"), covered.get("described") or ())
     untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
-    said += _listed(mark("not touched: {names}"), untouched, more)
-    text = " · ".join(said)
+    pieces += _listed(mark("not touched: {names}"), untouched, more)
+    text = " · ".join(pieces)
     return text[:1].upper() + text[1:]
 
 
@@ -162,10 +164,10 @@ def short(covered: CoverageData) -> str:
         summed = sums.setdefault(item["unit"], [0, 0])
         summed[0] += item["seen"]
         summed[1] += item["total"]
-    said = ", ".join(_amount(unit, *summed) for unit, summed in sums.items())
-    if not said:
+    text = ", ".join(_amount(unit, *summed) for unit, summed in sums.items())
+    if not text:
         return t("Only the columns were looked at") if described else ""
-    return said if files else t("Looked at {what}", what=said)
+    return text if files else t("Looked at {what}", what=text)
 
 
 def missing(covered: CoverageData) -> list[str]:
@@ -173,50 +175,50 @@ def missing(covered: CoverageData) -> list[str]:
     not read`, `not read: costs.csv`."""
     files = covered.get("files") or ()
     several = len({item["name"] for item in files}) > 1
-    said = []
+    gaps = []
     for item in files:
         name = item["name"] if several else ""
         if excluded := item.get("excluded"):
             number, _, why = excluded.partition(" ")
             unit = item["unit"].removesuffix("s") if number == "1" else item["unit"]
-            said.append(_of(kept.part(f"{number} {unit} {why}"), name))
+            gaps.append(_of(kept.part(f"{number} {unit} {why}"), name))
         elif item["unit"] != "passages" and item["seen"] < item["total"]:
             left = _amount(item["unit"], item["total"] - item["seen"], item["total"])
-            said.append(t("{amount} not read", amount=_of(left, name)))
+            gaps.append(t("{amount} not read", amount=_of(left, name)))
     untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
-    return said + _listed(mark("not read: {names}"), untouched, more)
+    return gaps + _listed(mark("not read: {names}"), untouched, more)
 
 
 def lines(covered: CoverageData) -> list[str]:
     """Each file by itself: `6 of 8 rows of sales.csv; 2 left out as totals`."""
-    said = [in_words(item) for item in covered.get("files") or ()]
-    said += [t("Looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
-    return said + _listed(mark("Only the columns of {names}"), covered.get("described") or ())
+    entries = [in_words(item) for item in covered.get("files") or ()]
+    entries += [t("Looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
+    return entries + _listed(mark("Only the columns of {names}"), covered.get("described") or ())
 
 
 def sentence(covered: CoverageData) -> str:
     """The line for a text that leaves the page, in English as the rest of it: `Read: 6 of 8 rows of
     sales.csv; 2 left out as totals`."""
     with speaking(ENGLISH):
-        said = line(covered, named=True)
-    return f"Read: {said}" if covered.get("files") and said else said
+        text = line(covered, named=True)
+    return f"Read: {text}" if covered.get("files") and text else text
 
 
 def _listed(wording: str, names: Sequence[str], more: int = 0) -> list[str]:
     if not names:
         return []
     beyond = len(names) - NAMED + more if len(names) > NAMED else more
-    said = ", ".join(names[:NAMED])
+    text = ", ".join(names[:NAMED])
     if beyond:
-        said = t("{names} and {n} more", names=said, n=in_digits(beyond))
-    return [t(wording, names=said)]
+        text = t("{names} and {n} more", names=text, n=in_digits(beyond))
+    return [t(wording, names=text)]
 
 
 def contradictions(covered: CoverageData) -> list[str]:
     """What the files say against themselves: `1 printed total does not add up: …`. Earlier versions
     kept it among the notes."""
-    found = (*_said(covered, "doubtful", against=True), *_said(covered, "notes", against=True))
-    return list(dict.fromkeys(found))
+    sentences = (*_said(covered, "doubtful", against=True), *_said(covered, "notes", against=True))
+    return list(dict.fromkeys(sentences))
 
 
 def doubts(covered: CoverageData) -> list[str]:
@@ -237,14 +239,14 @@ def _said(
     the answer rests on several."""
     entries = [*(covered.get("files") or ()), *(covered.get("looked") or ())]
     several = len({entry["name"] for entry in entries}) > 1
-    said = []
+    sentences = []
     for entry in entries:
         for one in entry.get(name) or ():
             if (effect(str(one["kind"])) is Effect.CONTRADICTION) is not against:
                 continue
             of = f"{entry['name']}: " if several else ""
-            said.append(of + _with_cells(str(one["text"]), str(one.get("cells") or "")))
-    return list(dict.fromkeys(said))
+            sentences.append(of + _with_cells(str(one["text"]), str(one.get("cells") or "")))
+    return list(dict.fromkeys(sentences))
 
 
 def _with_cells(text: str, cells: str) -> str:

@@ -24,12 +24,12 @@ def extent(content: PinContent, rows: int = 0, columns: int = 0) -> str:
     held, wide = len(content["rows"]), len(content["columns"])
     shown, across = min(held, rows or held), min(wide, columns or wide)
     total, all_columns = content["total"], content["wide"]
-    said = f"{total:,} row{'' if total == 1 else 's'}"
+    text = f"{total:,} row{'' if total == 1 else 's'}"
     if shown < total:
-        said = f"The first {shown:,} of {said}"
+        text = f"The first {shown:,} of {text}"
     if across < all_columns and "spec" not in content:
-        said += f", the first {across:,} of {all_columns:,} columns"
-    return said
+        text += f", the first {across:,} of {all_columns:,} columns"
+    return text
 
 
 def line(content: PinContent) -> str:
@@ -67,8 +67,8 @@ def code(content: PinContent) -> tuple[str, str]:
 
 def computed_at(content: PinContent) -> datetime | None:
     """When; None where that was not recorded."""
-    said = content["computed_at"]
-    return datetime.fromisoformat(said) if said else None
+    timestamp = content["computed_at"]
+    return datetime.fromisoformat(timestamp) if timestamp else None
 
 
 def numeric(content: PinContent) -> list[bool]:

@@ -87,17 +87,17 @@ class ArchiveReader:
         """Raises EncryptedFileError where a password protects every member."""
         listing = Listing()
         with opened(path, "archive", listing) as members:
-            found = list(members)
-        if found and all(member.problem == PASSWORD for member in found):
+            entries = list(members)
+        if entries and all(member.problem == PASSWORD for member in entries):
             raise EncryptedFileError(
                 "This archive is protected by a password.",
                 "Unpack it, and add the folder, or pack it without a password.",
             )
-        tokens = int(sum(len(_line(member)) + 1 for member in found) / CHARS_PER_TOKEN)
+        tokens = int(sum(len(_line(member)) + 1 for member in entries) / CHARS_PER_TOKEN)
         return Outline(
             "archive",
             "application/zip",
-            members=len(found),
+            members=len(entries),
             tokens=tokens,
             notes=tuple(_notes(listing)),
         )
@@ -285,8 +285,8 @@ def _unicode_path(entry: ZipInfo) -> str:
         kind, length = struct.unpack_from("<HH", extra, at)
         body = extra[at + 4 : at + 4 + length]
         if kind == UNICODE_PATH and len(body) > 5 and not entry.flag_bits & 0x800:
-            said = int.from_bytes(body[1:5], "little")
-            if said == zlib.crc32(entry.orig_filename.encode("cp437", "replace")):
+            checksum = int.from_bytes(body[1:5], "little")
+            if checksum == zlib.crc32(entry.orig_filename.encode("cp437", "replace")):
                 return body[5:].decode("utf-8", "replace")
         at += 4 + length
     return ""
@@ -352,9 +352,13 @@ def _attachments(path: Path, kind: str) -> Iterator[ArchiveMember]:
     from leaf.readers.documents.mailbox import mails
 
     for message, mail in mails(path) if kind == "mailbox" else [(0, read(path))]:
-        for number, found in enumerate(mail.attachments, 1):
+        for number, attachment in enumerate(mail.attachments, 1):
             yield _attachment(
-                f"{message}/" if message else "", number, found.name, found.media_type, found.data
+                f"{message}/" if message else "",
+                number,
+                attachment.name,
+                attachment.media_type,
+                attachment.data,
             )
 
 
@@ -384,10 +388,12 @@ def _line(member: ArchiveMember) -> str:
 
 def _notes(listing: Listing) -> Iterator[Note]:
     if listing.skipped:
-        said = ", ".join(
+        counts = ", ".join(
             f"{n:,} {kind}{'s' if n != 1 else ''}" for kind, n in sorted(listing.skipped.items())
         )
-        yield Note("members-skipped", f"Left out of the archive: {said}.", listing.skipped.total())
+        yield Note(
+            "members-skipped", f"Left out of the archive: {counts}.", listing.skipped.total()
+        )
     if listing.page:
         yield Note(
             "names-guessed",

@@ -35,25 +35,25 @@ MOST = 20_000
 
 def spans(text: str) -> list[tuple[int, int, str]]:
     """Begin, end and make of each run in the text, in order and without overlaps."""
-    found = (
+    candidates = (
         [(m.start(), m.end(), "base64") for m in _DATA_URL.finditer(text)]
         if ";base64," in text
         else []
     )
-    found += [
+    candidates += [
         (m.start(), m.end(), "base64")
         for pattern in (_LINES, _RUN)
         for m in pattern.finditer(text)
         if is_mixed(m[0])
     ]
-    found += [
+    candidates += [
         (m.start(), m.end(), "hexadecimal") for m in _HEX.finditer(text) if re.search(r"\d", m[0])
     ]
-    kept: list[tuple[int, int, str]] = []
-    for span in sorted(found):
-        if not kept or span[0] >= kept[-1][1]:
-            kept.append(span)
-    return kept
+    runs: list[tuple[int, int, str]] = []
+    for span in sorted(candidates):
+        if not runs or span[0] >= runs[-1][1]:
+            runs.append(span)
+    return runs
 
 
 def encoded_in(text: str) -> str:
@@ -75,18 +75,18 @@ def without_binary(passages: Iterable[Passage]) -> Iterator[Passage]:
     block: list[Passage] = []
     size, make = 0, ""
     for passage in passages:
-        made = _make(passage, make if size else "")
-        if size and (made != make or size >= MOST * 76):
+        own_make = _make(passage, make if size else "")
+        if size and (own_make != make or size >= MOST * 76):
             yield replace(block[0], text=_count(size, make))
             block, size = [], 0
         if size:
             size += len(passage.text)
             continue
-        if block and made != make:
+        if block and own_make != make:
             yield from map(_shortened, block)
             block = []
-        make = made
-        if not made:
+        make = own_make
+        if not own_make:
             yield _shortened(passage)
             continue
         block.append(passage)
@@ -102,14 +102,14 @@ def without_binary(passages: Iterable[Passage]) -> Iterator[Passage]:
 
 def left_out(texts: Iterable[str]) -> tuple[Note, ...]:
     """What must be said beside texts in which something is left out."""
-    found = [(int(m[1].replace(",", "")), m[2]) for text in texts for m in _LEFT_OUT.finditer(text)]
-    if not found:
+    runs = [(int(m[1].replace(",", "")), m[2]) for text in texts for m in _LEFT_OUT.finditer(text)]
+    if not runs:
         return ()
-    makes = " and ".join(dict.fromkeys(make for _, make in found))
-    said = (
-        f"{sum(size for size, _ in found):,} characters of {makes} left out: bytes written as text."
+    makes = " and ".join(dict.fromkeys(make for _, make in runs))
+    message = (
+        f"{sum(size for size, _ in runs):,} characters of {makes} left out: bytes written as text."
     )
-    return (Note("binary-left-out", said, len(found)),)
+    return (Note("binary-left-out", message, len(runs)),)
 
 
 def _make(passage: Passage, before: str) -> str:
@@ -130,7 +130,7 @@ def _is_proven(block: list[Passage], make: str) -> bool:
     if make == "base64":
         return is_mixed("".join(passage.text for passage in block))
     fields = [passage.text.split() for passage in block]
-    at = [int(found[0].rstrip(":"), 16) for found in fields]
+    at = [int(row[0].rstrip(":"), 16) for row in fields]
     steps = {b - a for a, b in pairwise(at)}
     return (
         len(steps) == 1

@@ -141,10 +141,10 @@ def _is_tar(head: bytes) -> bool:
     if len(head) < 512 or not head[:1].strip(b"\x00"):
         return False
     try:
-        said = int(head[148:156].strip(b"\x00 ") or b"-", 8)
+        checksum = int(head[148:156].strip(b"\x00 ") or b"-", 8)
     except ValueError:
         return False
-    return said == sum(head[:148]) + 8 * 32 + sum(head[156:512])
+    return checksum == sum(head[:148]) + 8 * 32 + sum(head[156:512])
 
 
 def _is_late_pdf(path: Path, head: bytes) -> bool:

@@ -64,9 +64,9 @@ def _stream_names(path: Path) -> set[str]:
 
 
 def _entry_names(block: bytes) -> set[str]:
-    found = set()
+    names = set()
     for at in range(0, len(block) - 127, 128):
         length = struct.unpack_from("<H", block, at + 64)[0]
         if 2 < length <= 64:
-            found.add(block[at : at + length - 2].decode("utf-16-le", "replace"))
-    return found
+            names.add(block[at : at + length - 2].decode("utf-16-le", "replace"))
+    return names

@@ -220,11 +220,11 @@ def _slices(file: IO[bytes], size: int, sample_bytes: int) -> list[bytes]:
     if size <= WHOLE_BYTES:
         return [_from_a_beginning(file.read())]
     step, length = (size - at) // 16, max(4096, sample_bytes // 16)
-    found = []
+    slices = []
     for start in [*range(at, size - length, step), size - length]:
         file.seek(start)
-        found.append(_from_a_beginning(file.read(length)))
-    return found
+        slices.append(_from_a_beginning(file.read(length)))
+    return slices
 
 
 def _from_a_beginning(data: bytes) -> bytes:
@@ -296,14 +296,14 @@ def _odd_lines(data: bytes) -> int:
 
 def _high_lines(samples: list[bytes]) -> bytes:
     """Lines with bytes above ASCII, as many as a guess looks at."""
-    found, size = [], 0
+    lines, size = [], 0
     for line in chain.from_iterable(map(io.BytesIO, samples)):
         if not line.isascii():
-            found.append(line)
+            lines.append(line)
             size += len(line)
             if size > GUESSED_BY:
                 break
-    return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in found)
+    return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
 
 
 def _with_newlines(name: str, bom: int, guessed: bool, data: bytes) -> Encoding:

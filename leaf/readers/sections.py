@@ -96,7 +96,7 @@ def _lines(group: Iterable[tuple[Passage, str]], line_numbers: bool) -> Iterator
 def _short(line: str) -> Iterator[str]:
     """A line, cut where it is too long: after a sentence, else after a word, else anywhere."""
     while len(line) > MOST:
-        ends = [found.end() for found in _BREAK.finditer(line, LEAST, MOST)]
+        ends = [match.end() for match in _BREAK.finditer(line, LEAST, MOST)]
         end = ends[-1] if ends else line.rfind(" ", LEAST, MOST) + 1 or MOST
         yield line[:end].rstrip()
         line = line[end:]

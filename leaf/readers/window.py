@@ -359,13 +359,13 @@ def _garbled(pieces: list[WindowPiece]) -> tuple[Note, ...]:
 
 
 def _ranges(pieces: list[WindowPiece]) -> tuple[tuple[int, int], ...]:
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for number in (piece.passage.number for piece in pieces):
-        if found and found[-1][0] <= number <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], number)
+        if ranges and ranges[-1][0] <= number <= ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], number)
         else:
-            found.append((number, number))
-    return tuple(found)
+            ranges.append((number, number))
+    return tuple(ranges)
 
 
 def _nothing(words: str, asked: Where, extent: Extent, kind: str) -> Window:

@@ -60,10 +60,10 @@ def inspect(path: str, name: str) -> Json:
     """Kind, media type and outline of a file that was just added. Raises FileError."""
     with unpacked(Path(path)) as plain:
         packed = plain != Path(path)
-        found = _inspect(plain, inner_name(name) if packed else name)
-    if packed and found["kind"] in ("audio", "video"):
+        details = _inspect(plain, inner_name(name) if packed else name)
+    if packed and details["kind"] in ("audio", "video"):
         raise unsupported(name, "a compressed recording")
-    return found
+    return details
 
 
 def _inspect(path: Path, name: str) -> Json:
@@ -124,8 +124,8 @@ def extract(path: str, kind: str, out: str) -> Json:
         unpacked(Path(path)) as plain,
         (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file,
     ):
-        found = iter(()) if kind == "picture" else reader_of(kind).passages(plain, Where())
-        count, whole = _write(_split(_grouped(without_binary(found))), file)
+        passages = iter(()) if kind == "picture" else reader_of(kind).passages(plain, Where())
+        count, whole = _write(_split(_grouped(without_binary(passages))), file)
     text = f"Only the first {MAX_INDEXED // 1_000_000} MB of its text can be searched."
     return {"count": count, "notes": [] if whole else [asdict(Note("index-cut", text, count))]}
 

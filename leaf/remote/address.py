@@ -41,8 +41,8 @@ def announce(home: Path, url: str) -> Address:
 
 def withdraw(home: Path, key: str) -> None:
     """Remove the file with this key; one that another app has written since stays."""
-    found = read(home) if key else None
-    if found is not None and found.key == key:
+    address = read(home) if key else None
+    if address is not None and address.key == key:
         _path(home).unlink(missing_ok=True)
 
 
@@ -69,8 +69,8 @@ def _warn_once(path: Path, problem: str) -> None:
 
 def _read(path: Path) -> Address:
     try:
-        given = json.loads(read_private(path))
-        return Address(str(given["url"]), str(given["key"]), int(given["pid"]))
+        fields = json.loads(read_private(path))
+        return Address(str(fields["url"]), str(fields["key"]), int(fields["pid"]))
     except (ValueError, KeyError, TypeError) as e:
         raise DistrustError("it is damaged") from e
 

@@ -47,9 +47,9 @@ def method(name: str) -> Method:
     part, _, own = name.rpartition(".")
     function = getattr(_part(part) if part else Commands, own)
     hints = get_type_hints(function)
-    found = list(inspect.signature(function).parameters.values())[1:]
-    types = {key: TypeAdapter(hints[key]) for key in (*(p.name for p in found), "return")}
-    return Method(own, part, inspect.Signature(found), types)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    types = {key: TypeAdapter(hints[key]) for key in (*(p.name for p in parameters), "return")}
+    return Method(own, part, inspect.Signature(parameters), types)
 
 
 def _part(name: str) -> Any:
@@ -66,12 +66,12 @@ def pack_call(name: str, values: tuple[Any, ...], named: dict[str, Any]) -> byte
 def unpack_call(body: bytes) -> tuple[Method, dict[str, Any]]:
     """The method and its checked arguments. Raises InvalidInputError for anything that is not a
     call."""
-    given = from_json(body)
-    if not isinstance(given, dict) or not isinstance(given.get("method"), str):
+    call = from_json(body)
+    if not isinstance(call, dict) or not isinstance(call.get("method"), str):
         raise InvalidInputError("This is not a call.")
-    called = method(given["method"])
+    called = method(call["method"])
     try:
-        bound = called.signature.bind(**given.get("arguments", {}))
+        bound = called.signature.bind(**call.get("arguments", {}))
         return called, {
             key: called.types[key].validate_python(value) for key, value in bound.arguments.items()
         }
@@ -104,8 +104,12 @@ def pack_error(error: LeafError) -> bytes:
 
 def unpack_error(given: Mapping[str, object]) -> LeafError:
     """The same error; one of a class that is not known here is a plain LeafError."""
-    found = getattr(errors, str(given.get("type")), None)
-    known = found if isinstance(found, type) and issubclass(found, LeafError) else LeafError
+    error_class = getattr(errors, str(given.get("type")), None)
+    known = (
+        error_class
+        if isinstance(error_class, type) and issubclass(error_class, LeafError)
+        else LeafError
+    )
     return known(str(given.get("message", "")), str(given.get("hint", "")))
 
 

@@ -64,14 +64,14 @@ class CommandRoutes:
         if not _local(request) or not self._key():
             return _refused(403)
         try:
-            given = codec.from_json(await _body(request, HELLO_BYTES))
+            challenge = codec.from_json(await _body(request, HELLO_BYTES))
         except LeafError as e:
             return _failed(e)
-        if not isinstance(given, dict):
+        if not isinstance(challenge, dict):
             return _refused(400)
         return _answer(
             codec.pack_value(
-                {"proof": proof(self._key(), str(given.get("nonce"))), "version": __version__}
+                {"proof": proof(self._key(), str(challenge.get("nonce"))), "version": __version__}
             )
         )
 
@@ -105,8 +105,8 @@ class CommandRoutes:
         if not _local(request):
             return _refused(403)
         key = self._key()
-        given = request.headers.get("authorization", "")
-        if not key or not hmac.compare_digest(given.encode(), f"Bearer {key}".encode()):
+        authorization = request.headers.get("authorization", "")
+        if not key or not hmac.compare_digest(authorization.encode(), f"Bearer {key}".encode()):
             return _refused(401)
         return None
 
@@ -127,8 +127,8 @@ class CommandRoutes:
         name, context = str(head.get("name", "")), str(head.get("context", ""))
         folder, shared = str(head.get("folder", "")), head.get("shared") is True
         if job_id := str(head.get("job", "")):
-            given = [(f"{folder}/{name}", stream)]
-            session.jobs.take(job_id, given, problem=str(head.get("problem", "")))
+            sources = [(f"{folder}/{name}", stream)]
+            session.jobs.take(job_id, sources, problem=str(head.get("problem", "")))
             return codec.pack_value(None)
         return codec.pack_value(
             session.files.add(name, stream, context, folder=folder, shared=shared)

@@ -47,8 +47,8 @@ def told(line: str) -> tuple[str, Batch]:
     """The answer's id, and what it grew by. Raises RunError for anything else."""
     try:
         message_id, writer, start, end, chunks = line.split(" ", 4)
-        given = json.loads(chunks)
-        return message_id, Batch(writer, int(start), int(end), parse_chunks(given))
+        payload = json.loads(chunks)
+        return message_id, Batch(writer, int(start), int(end), parse_chunks(payload))
     except ValueError as e:
         raise RunError("Another process told something that is no part of an answer.") from e
 

@@ -30,8 +30,8 @@ class FileCitationResolver:
 
     def name(self, handle: str) -> tuple[str, str] | None:
         """Id and name of a file of the chat, also of one that was deleted meanwhile."""
-        found = self._files().get(handle)
-        return (found.file.id, found.file.name) if found else None
+        chat_file = self._files().get(handle)
+        return (chat_file.file.id, chat_file.file.name) if chat_file else None
 
     def check(self, citations: Sequence[Citation]) -> list[Verdict]:
         """A verdict for each; one reading of a file serves all that cite it."""

@@ -126,12 +126,12 @@ class Dispatcher:
         left = [record.message_id for record in self._engine.left() if self._engine.again(record)]
         unfinished = messages.unscoped_unfinished(self._db)
         known = self._engine.records([f.message.id for f in unfinished])
-        for found in unfinished:
+        for answer in unfinished:
             try:
-                self._recover_one(found, known.get(found.message.id))
+                self._recover_one(answer, known.get(answer.message.id))
             except LeafError as e:
-                logger.warning("run %s was not recovered: %s", found.message.id, logs.reason(e))
-        for message_id in set(left).difference(found.message.id for found in unfinished):
+                logger.warning("run %s was not recovered: %s", answer.message.id, logs.reason(e))
+        for message_id in set(left).difference(answer.message.id for answer in unfinished):
             self.begin(message_id)
 
     def end_lost(self) -> None:
@@ -142,7 +142,7 @@ class Dispatcher:
     def finish_records(self) -> None:
         """Where there are other processes: what only the run database calls unfinished, of earlier
         ones in this one's place."""
-        unfinished = {found.message.id for found in messages.unscoped_unfinished(self._db)}
+        unfinished = {answer.message.id for answer in messages.unscoped_unfinished(self._db)}
         for record in self._engine.left():
             if record.message_id not in unfinished:
                 self.begin(record.message_id)
@@ -157,25 +157,25 @@ class Dispatcher:
         else:
             self._recover_one(found, record)
 
-    def _recover_one(self, found: Unfinished, record: Record | None) -> None:
-        if record is None and found.message.status == "pending":
-            self._board.wait(ticket_of(found))
+    def _recover_one(self, answer: Unfinished, record: Record | None) -> None:
+        if record is None and answer.message.status == "pending":
+            self._board.wait(ticket_of(answer))
         elif record is None:
-            self.take(found)
+            self.take(answer)
         elif record.gave_up:
-            self.end(found, "stopped" if record.stop_wanted else "error", DAMAGED)
+            self.end(answer, "stopped" if record.stop_wanted else "error", DAMAGED)
         elif record.over or record.version != VERSION:
-            self._begin_anew(found)
+            self._begin_anew(answer)
         elif record.executor in self._engine.executors or self.holder:
-            self.take(found)
+            self.take(answer)
 
-    def _begin_anew(self, found: Unfinished) -> None:
+    def _begin_anew(self, answer: Unfinished) -> None:
         """For a record that cannot be gone on with: another version's, or one that ended without
         the history knowing."""
-        now = messages.unscoped_get(self._db, found.message.id)
+        now = messages.unscoped_get(self._db, answer.message.id)
         if now is None or now.message.status not in ("pending", "streaming"):
             return  # it ended while we looked
-        self._engine.forget([found.message.id])
+        self._engine.forget([answer.message.id])
         self.take(now)
 
     def end(
@@ -209,17 +209,17 @@ class Dispatcher:
             return self._engine.streamed(message_id)
         return [
             c
-            for kept in self._engine.kept_steps(message_id)
-            if not kept.failed
-            for c in _shown(kept)
+            for step in self._engine.kept_steps(message_id)
+            if not step.failed
+            for c in _shown(step)
         ]
 
 
-def _shown(kept: KeptStep) -> Sequence[Chunk]:
+def _shown(kept_step: KeptStep) -> Sequence[Chunk]:
     """What a step has shown; nothing of one whose value cannot be read."""
     try:
-        step = parse_step(kept.name, kept.value)
+        step = parse_step(kept_step.name, kept_step.value)
     except RunError as e:
-        logger.warning("step %s: %s", kept.name, e)
+        logger.warning("step %s: %s", kept_step.name, e)
         return ()
     return step.shown if step else ()

@@ -85,7 +85,7 @@ class StepEditor:
         another edited step of the caller runs; RunError after `close`.
         """
         message = messages.get(self._store.db, scope, message_id)
-        name, given = _edited(message, call_id, code)
+        name, tool_input = _edited(message, call_id, code)
         wanted = EditedStep(
             "",
             "",
@@ -94,7 +94,7 @@ class StepEditor:
             scope.user_id,
             "",
             name,
-            given,
+            tool_input,
             "running",
             now(),
         )
@@ -187,8 +187,8 @@ def _edited(message: Message, call_id: str, code: str) -> tuple[str, Json]:
     part = call_in(message.parts, call_id)
     if part is None:
         raise NotFoundError("No such step.", "Open the chat again.")
-    given, key = part.get("input"), registry.declared(tool_name(part)).code_input
-    if not key or not isinstance(given, dict) or not given.get(key):
+    tool_input, key = part.get("input"), registry.declared(tool_name(part)).code_input
+    if not key or not isinstance(tool_input, dict) or not tool_input.get(key):
         raise InvalidInputError("This step has no SQL and no Python.", "Choose one that has.")
     if not code.strip():
         raise InvalidInputError("There is nothing to run.", "Write what is to run.")
@@ -196,7 +196,7 @@ def _edited(message: Message, call_id: str, code: str) -> tuple[str, Json]:
         raise InvalidInputError(
             f"This is longer than {LONGEST_CODE:,} characters.", "Run it in pieces."
         )
-    edited = {**given, key: code}
+    edited = {**tool_input, key: code}
     tool = registry.find(tool_name(part))
     check_input(tool, edited)
     return tool.name, edited

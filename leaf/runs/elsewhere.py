@@ -33,10 +33,10 @@ class Elsewhere:
     def watch(self, message_id: str) -> Run | None:
         """A run that another process writes, read from its stream by one thread for all viewers
         here."""
-        found = messages.unscoped_get(self._db, message_id)
+        answer = messages.unscoped_get(self._db, message_id)
         if (
-            found is None
-            or found.message.status != "streaming"
+            answer is None
+            or answer.message.status != "streaming"
             or self._engine.record(message_id) is None
         ):
             return None
@@ -81,24 +81,24 @@ class Elsewhere:
             run.emit(self._last_of(run.message_id))
 
     def _goes_on(self, message_id: str) -> bool:
-        found = messages.unscoped_get(self._db, message_id)
-        return found is not None and found.message.status in ("pending", "streaming")
+        answer = messages.unscoped_get(self._db, message_id)
+        return answer is not None and answer.message.status in ("pending", "streaming")
 
     def _last_of(self, message_id: str) -> Chunk:
-        found = messages.unscoped_get(self._db, message_id)
-        if found is not None and found.message.status in ("pending", "streaming"):
+        answer = messages.unscoped_get(self._db, message_id)
+        if answer is not None and answer.message.status in ("pending", "streaming"):
             with self._board.news:  # another run of it is followed when somebody looks again
                 run = self._board.runs.get(message_id)
                 if run is not None and run.elsewhere:
                     del self._board.runs[message_id]
             return chunk("abort", reason=ELSEWHERE)
-        if found is not None and found.message.status == "completed":
+        if answer is not None and answer.message.status == "completed":
             return chunk("finish", finishReason="stop")
-        if found is not None and found.message.status == "stopped":
+        if answer is not None and answer.message.status == "stopped":
             return chunk("abort", reason=STOPPED)
         return chunk(
             "error",
-            errorText=found.message.error if found else "The chat of this answer was deleted.",
+            errorText=answer.message.error if answer else "The chat of this answer was deleted.",
         )
 
 

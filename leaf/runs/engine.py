@@ -238,12 +238,12 @@ class Engine:
         """The records of those of the messages that have one."""
         from dbos import DBOS
 
-        found: list[WorkflowStatus] = []
+        statuses: list[WorkflowStatus] = []
         for batch in _batches(message_ids):
-            found += _outside(
+            statuses += _outside(
                 DBOS.list_workflows, workflow_ids=batch, load_input=False, load_output=False
             )
-        return {status.workflow_id: _record(status) for status in found}
+        return {status.workflow_id: _record(status) for status in statuses}
 
     def kept_steps(self, message_id: str) -> list[KeptStep]:
         """The finished steps of a run, in their order."""
@@ -307,10 +307,10 @@ class Engine:
         """The answers whose runs are over and have records still."""
         from dbos import DBOS
 
-        found = _outside(
+        statuses = _outside(
             DBOS.list_workflows, status=list(OVER), load_input=False, load_output=False
         )
-        return [status.workflow_id for status in found]
+        return [status.workflow_id for status in statuses]
 
     def prune(self, older_than: timedelta) -> int:
         """Delete the records of runs that ended so long ago. Returns how many. The history keeps

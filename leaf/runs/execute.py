@@ -164,22 +164,22 @@ class Executor:
         """The task of the first time: what settings and files have become since then must not
         change the order of the steps. It is answered by the asker's connection of now, to the end.
         """
-        kept = steps("task", TaskStep, partial(self._task_settings, scope, message))
+        task = steps("task", TaskStep, partial(self._task_settings, scope, message))
         agent = self._agent
         if self._connections is not None:
-            model, found = self._connections.resume(scope, message.model, kept.connection)
-            agent, message = agent.at(found.endpoint), replace(message, model=model)
+            model, connection = self._connections.resume(scope, message.model, task.connection)
+            agent, message = agent.at(connection.endpoint), replace(message, model=model)
         return agent, AnswerTask(
             message_id=message.id,
             model=message.model,
             history=messages.history(self._store.db, scope, message.chat_id, message.parent_id),
             run_tool=self._tool_runner(scope, message),
-            limits=kept.limits,
-            inline_tokens=kept.inline_tokens,
+            limits=task.limits,
+            inline_tokens=task.inline_tokens,
             scope=scope,
             resolver=FileCitationResolver(self._library, scope, message.chat_id, stop),
-            files=kept.files,
-            file_tokens=self._file_tokens if kept.file_tokens is None else kept.file_tokens,
+            files=task.files,
+            file_tokens=self._file_tokens if task.file_tokens is None else task.file_tokens,
             budget_reached=partial(self._budgets.reached, scope) if self._budgets else lambda: "",
             spent=partial(self._record, scope, message),
         )

@@ -32,39 +32,39 @@ def explain(error: Exception, *, shared: bool) -> StoreError:
 
     What is not known to come from outside is called Leaf's own fault, and the log has all of it.
     """
-    said = str(error)
-    found = _on_server(said) if shared else _on_disk(said)
-    if found is None:
+    message = str(error)
+    problem = _on_server(message) if shared else _on_disk(message)
+    if problem is None:
         logger.error("the run database failed", exc_info=error)
         return StoreError(
             "The database that answers are written through failed by a fault of Leaf.",
             "Your files and settings are not to blame. The log has the details, `python -m leaf "
             "doctor` the versions.",
         )
-    return found
+    return problem
 
 
-def _on_disk(said: str) -> StoreError | None:
-    if FULL.search(said):
+def _on_disk(message: str) -> StoreError | None:
+    if FULL.search(message):
         return StoreError(
             "The run database cannot be written: the disk of the data folder is full.",
             "Free some space.",
         )
-    if BROKEN_DISK.search(said):
+    if BROKEN_DISK.search(message):
         return StoreError(
             "The run database cannot be written: the disk of the data folder failed.",
             "Check that disk.",
         )
-    if FORBIDDEN.search(said):
+    if FORBIDDEN.search(message):
         return StoreError(
             "The run database runs.sqlite cannot be written.",
             "Check who may write in the data folder, LEAF_HOME.",
         )
-    if LOCKED.search(said):
+    if LOCKED.search(message):
         return StoreBusyError(
             "The run database runs.sqlite is locked by another program.", "Close that program."
         )
-    if DAMAGED.search(said):
+    if DAMAGED.search(message):
         return StoreError(
             "The run database runs.sqlite is damaged.",
             "Start Leaf again: it puts the file aside and makes a new one.",
@@ -72,19 +72,19 @@ def _on_disk(said: str) -> StoreError | None:
     return None
 
 
-def _on_server(said: str) -> StoreError | None:
-    if FULL.search(said):
+def _on_server(message: str) -> StoreError | None:
+    if FULL.search(message):
         return StoreError(
             "The run database cannot be written: the disk of the PostgreSQL server is full.",
             "Free some space there.",
         )
-    if FORBIDDEN.search(said):
+    if FORBIDDEN.search(message):
         return StoreError(
             "The PostgreSQL user of LEAF_DATABASE_URL may not make the tables of runs.",
             "Let it make the schema `dbos`.",
         )
-    if UNREACHED.search(said):
-        if cause := cause_of(said):
+    if UNREACHED.search(message):
+        if cause := cause_of(message):
             return StoreError(
                 f"The PostgreSQL server cannot be reached: {cause.reason}", cause.hint
             )

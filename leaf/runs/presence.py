@@ -136,12 +136,12 @@ class Presence:
         self._dispatcher.end_lost()
         known = leases.unscoped_known(self._db)
         unfinished = messages.unscoped_unfinished(self._db)
-        for found in unfinished:
-            if found.message.status == "pending":
-                self._board.wait(ticket_of(found))
-            elif found.message.id not in known:
-                self._find_owner(found)
-        self._take_free({found.message.id: found for found in unfinished})
+        for answer in unfinished:
+            if answer.message.status == "pending":
+                self._board.wait(ticket_of(answer))
+            elif answer.message.id not in known:
+                self._find_owner(answer)
+        self._take_free({answer.message.id: answer for answer in unfinished})
         self._others_changed()
 
     def _look(self) -> bool:
@@ -187,12 +187,12 @@ class Presence:
                 return
             if lease.message_id in self._board.live:
                 continue  # what is left of it here ends first
-            if found := unfinished.get(lease.message_id):
-                self._take(found, lease)
+            if answer := unfinished.get(lease.message_id):
+                self._take(answer, lease)
             else:
                 leases.unscoped_sweep(self._db)
 
-    def _take(self, found: Unfinished, lease: Lease) -> None:
+    def _take(self, answer: Unfinished, lease: Lease) -> None:
         """One answer, if nobody is quicker. One of another version is left to those that can go on
         with it, as long as there are any."""
         if lease.version != VERSION and leases.unscoped_can_run(self._db, lease.version):
@@ -200,20 +200,20 @@ class Presence:
         if leases.unscoped_take(self._db, lease.message_id, self.holder):
             logger.info("run %s is taken over", lease.message_id)
             try:
-                self._dispatcher.go_on(found, stop=lease.stop)
+                self._dispatcher.go_on(answer, stop=lease.stop)
             except LeafError as e:  # it is this process's now, and owed
-                self._board.remember(ticket_of(found))
+                self._board.remember(ticket_of(answer))
                 self._board.park(lease.message_id, e.message)
 
-    def _find_owner(self, found: Unfinished) -> None:
+    def _find_owner(self, answer: Unfinished) -> None:
         """An answer without a lease was begun by a version that knew none, or came with a backup.
         Without a record, after a while, nobody is at it; with one it is this process's where its
         name is."""
-        record = self._engine.record(found.message.id)
-        if record is None and _idle_seconds(found.message) < BEGUN_SECONDS:
+        record = self._engine.record(answer.message.id)
+        if record is None and _idle_seconds(answer.message) < BEGUN_SECONDS:
             return
         if record is None or record.executor in self._engine.executors:
-            leases.unscoped_leave_to_all(self._db, found, record.version if record else VERSION)
+            leases.unscoped_leave_to_all(self._db, answer, record.version if record else VERSION)
 
 
 def _idle_seconds(message: Message) -> float:

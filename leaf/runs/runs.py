@@ -181,37 +181,37 @@ class Runs:
         """End a run for good, wherever it runs; what it has shown is kept. Nothing happens if it is
         over. One whose process is gone, or does not end it within moments, is ended here."""
         self.board.stop(message_id)
-        found = messages.unscoped_get(self._db, message_id)
-        if found is None or found.message.status not in ("pending", "streaming"):
+        answer = messages.unscoped_get(self._db, message_id)
+        if answer is None or answer.message.status not in ("pending", "streaming"):
             if self.board.place(message_id):  # ended with what else its asker had
                 self.board.drop(message_id, chunk("abort", reason=STOPPED))
             return
-        if found.message.status == "pending" and self._end_waiting(found):
+        if answer.message.status == "pending" and self._end_waiting(answer):
             return
         if self._presence is not None:
             self.launch()
         if self._launched:
             self._engine.want_stop(message_id)
         if self._presence is not None and not self.board.running(message_id):
-            self._stop_elsewhere(found, self._presence.times)
+            self._stop_elsewhere(answer, self._presence.times)
 
-    def _stop_elsewhere(self, found: Unfinished, times: LeaseTimes) -> None:
-        if not leases.unscoped_want_stop(self._db, found, 2 * times.beat):
-            self._end_elsewhere(found.message.id)
+    def _stop_elsewhere(self, answer: Unfinished, times: LeaseTimes) -> None:
+        if not leases.unscoped_want_stop(self._db, answer, 2 * times.beat):
+            self._end_elsewhere(answer.message.id)
             return
-        patience = threading.Timer(times.stop, self._end_elsewhere, [found.message.id])
+        patience = threading.Timer(times.stop, self._end_elsewhere, [answer.message.id])
         patience.daemon = True
         patience.start()
 
     def _end_elsewhere(self, message_id: str) -> None:
         """Take an answer away from whoever has it, and end it. They may have ended it by now."""
         try:
-            found = messages.unscoped_get(self._db, message_id)
-            if self.board.closed or found is None or found.message.status != "streaming":
+            answer = messages.unscoped_get(self._db, message_id)
+            if self.board.closed or answer is None or answer.message.status != "streaming":
                 return
             if self._dispatcher.holder is not None:
-                leases.unscoped_seize(self._db, found, self._dispatcher.holder)
-                self._dispatcher.end(found, "stopped", elsewhere=True)
+                leases.unscoped_seize(self._db, answer, self._dispatcher.holder)
+                self._dispatcher.end(answer, "stopped", elsewhere=True)
         except LeafError as e:
             logger.warning("run %s was not stopped: %s", message_id, e)
 
@@ -284,9 +284,9 @@ class Runs:
     def records(self, status: str = "", limit: int = 50) -> list[RunRecord]:
         """The newest answers of everybody, with what the run database knows of them."""
         self.launch()
-        found = messages.unscoped_answers(self._db, status, limit)
-        known = self._engine.records([f.message.id for f in found])
-        return [self._run_record(f, known.get(f.message.id)) for f in found]
+        answers = messages.unscoped_answers(self._db, status, limit)
+        known = self._engine.records([f.message.id for f in answers])
+        return [self._run_record(f, known.get(f.message.id)) for f in answers]
 
     def steps(self, message_id: str) -> list[StepRecord]:
         """The finished steps of a run whose record is still there. Raises NotFoundError for an
@@ -294,7 +294,7 @@ class Runs:
         self.launch()
         if messages.unscoped_get(self._db, message_id) is None:
             raise NotFoundError(f"No run '{message_id}'.", "See: python -m leaf runs list")
-        return [_step_record(kept) for kept in self._engine.kept_steps(message_id)]
+        return [_step_record(step) for step in self._engine.kept_steps(message_id)]
 
     def resume(self, message_id: str) -> None:
         """Go on here with an unfinished answer that no process writes, such as one of a machine
@@ -303,43 +303,43 @@ class Runs:
         Raises NotFoundError, and RunError for one that is over, waits, or is being written here.
         """
         self.launch()
-        found = messages.unscoped_get(self._db, message_id)
-        if found is None:
+        answer = messages.unscoped_get(self._db, message_id)
+        if answer is None:
             raise NotFoundError(f"No run '{message_id}'.", "See: python -m leaf runs list")
-        if found.message.status not in ("pending", "streaming"):
+        if answer.message.status not in ("pending", "streaming"):
             raise RunError(
-                f"This run is over ({found.message.status}).",
+                f"This run is over ({answer.message.status}).",
                 "Use Retry in its chat to answer the question again.",
             )
         with self.board.news:
             if message_id in self.board.live or message_id in self.board.waiting:
                 raise RunError("This run is under way in this process.", "Wait for it, or stop it.")
         if self._presence is None:
-            self._dispatcher.take(found)
-        elif found.message.status == "pending":
-            self.board.wait(ticket_of(found))
+            self._dispatcher.take(answer)
+        elif answer.message.status == "pending":
+            self.board.wait(ticket_of(answer))
         elif leases.unscoped_is_written(self._db, message_id, self._presence.times.silence):
             raise RunError(
                 "Another process writes this run.", "It is taken over by itself if that one ends."
             )
         else:
-            leases.unscoped_seize(self._db, found, self._presence.holder)
-            self._dispatcher.take(found)
+            leases.unscoped_seize(self._db, answer, self._presence.holder)
+            self._dispatcher.take(answer)
 
     # Answering
 
     def _answer(self, message_id: str) -> None:
         """The workflow of one answer; DBOS calls it, after a kill once more."""
         try:
-            found = messages.unscoped_get(self._db, message_id)
-            if found is None or found.message.status not in ("pending", "streaming"):
+            answer = messages.unscoped_get(self._db, message_id)
+            if answer is None or answer.message.status not in ("pending", "streaming"):
                 logger.info(
                     "run %s has nothing to do: %s",
                     message_id,
-                    found.message.status if found else "no message",
+                    answer.message.status if answer else "no message",
                 )
             else:
-                self._answer_found(found)
+                self._answer_found(answer)
         except LeaveError as e:
             self._leave(message_id, e.reason)
             raise
@@ -375,24 +375,24 @@ class Runs:
         except StoreError:
             return False
 
-    def _answer_found(self, found: Unfinished) -> None:
-        message = found.message
-        run = self.board.remember(ticket_of(found))
+    def _answer_found(self, answer: Unfinished) -> None:
+        message = answer.message
+        run = self.board.remember(ticket_of(answer))
         held = self._fence(message.id)
         record = self._engine.record(message.id)
         if record is not None and record.stop_wanted:
             run.stop_wanted = True
             run.stop.set()
-        if found.deleted:
+        if answer.deleted:
             logger.info("run %s ends: its chat was deleted", message.id)
-            self._dispatcher.end(found, "stopped")
+            self._dispatcher.end(answer, "stopped")
             return
         live = self.board.live[message.id]
         attempt = record.attempts if record is not None else 1
         if self._engine.note and attempt == 1 and message.status == "streaming":
             run.emit(status_chunk(self._engine.note))
         with fence.behind(held):
-            earlier = self._earlier_steps(found)
+            earlier = self._earlier_steps(answer)
             steps = DurableSteps(
                 run,
                 live.stream,
@@ -401,7 +401,7 @@ class Runs:
                 leaving=lambda: live.lost or (self.board.ending and not run.stop_wanted),
             )
             logs.event(logger, "run-begins", run=message.id, attempt=attempt)
-            self._execute(found.scope, message, run, steps, live.stream.add)
+            self._execute(answer.scope, message, run, steps, live.stream.add)
 
     def _fence(self, message_id: str) -> Fence | None:
         """What this run writes under, where another process could take it over. Raises
@@ -414,15 +414,15 @@ class Runs:
             raise FencedError(message_id)
         return Fence(message_id, token)
 
-    def _earlier_steps(self, found: Unfinished) -> dict[str, ModelStep | ToolStep]:
+    def _earlier_steps(self, answer: Unfinished) -> dict[str, ModelStep | ToolStep]:
         """Good steps of the answer that stands just before this one beside it, if that failed and
         was this model's: Retry goes on from there. Which answers failed stands in the history, so
         nothing else has to be remembered.
         """
-        message = found.message
-        beside = messages.siblings(self._db, found.scope, message.id) if not found.deleted else ()
+        message = answer.message
+        beside = messages.siblings(self._db, answer.scope, message.id) if not answer.deleted else ()
         before = beside[beside.index(message.id) - 1] if message.id in beside[1:] else ""
-        failed = messages.get(self._db, found.scope, before) if before else None
+        failed = messages.get(self._db, answer.scope, before) if before else None
         if failed is None or failed.status != "error" or failed.model != message.model:
             return {}
         steps = self._good_steps(before)
@@ -431,26 +431,26 @@ class Runs:
         return {name: step.taken_over(before, message.id) for name, step in steps.items()}
 
     def _good_steps(self, message_id: str) -> dict[str, ModelStep | ToolStep]:
-        found: dict[str, ModelStep | ToolStep] = {}
-        for kept in self._engine.kept_steps(message_id):
-            step = None if kept.failed else _step_of(kept)
+        steps: dict[str, ModelStep | ToolStep] = {}
+        for kept_step in self._engine.kept_steps(message_id):
+            step = None if kept_step.failed else _step_of(kept_step)
             if isinstance(step, ModelStep | ToolStep) and step.good:
-                found[kept.name] = step
-        return found
+                steps[kept_step.name] = step
+        return steps
 
-    def _end_waiting(self, found: Unfinished) -> bool:
+    def _end_waiting(self, answer: Unfinished) -> bool:
         """Stop a question that waits. False if it is begun meanwhile."""
-        stopped = messages.stop_pending(self._db, found.scope, found.message.id)
+        stopped = messages.stop_pending(self._db, answer.scope, answer.message.id)
         if stopped:
-            self.board.drop(found.message.id, chunk("abort", reason=STOPPED))
+            self.board.drop(answer.message.id, chunk("abort", reason=STOPPED))
         return stopped
 
-    def _run_record(self, found: Unfinished, record: Record | None) -> RunRecord:
-        message = found.message
+    def _run_record(self, answer: Unfinished, record: Record | None) -> RunRecord:
+        message = answer.message
         return RunRecord(
             message_id=message.id,
             chat_id=message.chat_id,
-            user_id=found.scope.user_id,
+            user_id=answer.scope.user_id,
             status=message.status,
             model=message.model,
             asked_at=message.created_at,
@@ -463,16 +463,18 @@ class Runs:
         )
 
 
-def _step_of(kept: KeptStep) -> ModelStep | ToolStep | CitationStep | None:
+def _step_of(kept_step: KeptStep) -> ModelStep | ToolStep | CitationStep | None:
     """None also for a step whose value cannot be read: it is not gone on from."""
     try:
-        return parse_step(kept.name, kept.value)
+        return parse_step(kept_step.name, kept_step.value)
     except RunError as e:
-        logger.warning("step %s: %s", kept.name, e)
+        logger.warning("step %s: %s", kept_step.name, e)
         return None
 
 
-def _step_record(kept: KeptStep) -> StepRecord:
-    step = None if kept.failed else _step_of(kept)
-    outcome = "error" if kept.failed else step.outcome if step else "ok"
-    return StepRecord(kept.number, kept.name, kept.seconds, step.tokens if step else 0, outcome)
+def _step_record(kept_step: KeptStep) -> StepRecord:
+    step = None if kept_step.failed else _step_of(kept_step)
+    outcome = "error" if kept_step.failed else step.outcome if step else "ok"
+    return StepRecord(
+        kept_step.number, kept_step.name, kept_step.seconds, step.tokens if step else 0, outcome
+    )

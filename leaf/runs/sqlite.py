@@ -126,21 +126,21 @@ def prepare_file(path: Path, by: Driver | None = None) -> str:
         with closing(module.connect(path, timeout=LOCK_SECONDS)) as db:
             db.execute("PRAGMA journal_mode=wal")
             db.execute("BEGIN IMMEDIATE").execute("ROLLBACK")  # others may read beside a writer
-            found = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
-            if found == "ok":
+            verdict = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+            if verdict == "ok":
                 _check_version(db, path)
                 _rewrite_once(db)
                 return ""
     except module.DatabaseError as e:
-        found = str(e)
-        if "locked" in found:
+        verdict = str(e)
+        if "locked" in verdict:
             raise StoreBusyError(
                 f"The run database {path} is locked by another program.",
                 "Close that program, then start Leaf again.",
             ) from e
         if isinstance(e, module.OperationalError):
             raise failures.explain(e, shared=False) from e
-    return _put_aside(path, found)
+    return _put_aside(path, verdict)
 
 
 def _check_version(db: sqlite3.Connection, path: Path) -> None:

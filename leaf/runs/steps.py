@@ -196,7 +196,7 @@ class DurableSteps:
             return ran[-1].to_json()
 
         try:
-            kept: object = place.run({"name": name}, work)
+            value: object = place.run({"name": name}, work)
         except DBOSWorkflowConflictIDError as e:
             raise FencedError(self._run.message_id) from e
         except SQLAlchemyError as e:
@@ -206,7 +206,7 @@ class DurableSteps:
             raise LeaveError("The run database cannot be written; the disk may be full.") from e
         if ran:
             return ran[-1]
-        step = shape.from_json(kept)
+        step = shape.from_json(value)
         self._show_again(step)
         return step
 

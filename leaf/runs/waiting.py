@@ -104,15 +104,15 @@ class Waiting:
         as for `next`."""
         held = Counter(entry.scope.user_id for entry in running)
         busy = {entry.chat_id for entry in running}.union(busy)
-        found: list[str] = []
+        message_ids: list[str] = []
         for user_id, entries in self._people.items():
             free = sorted(  # in an order that all processes share: each counts its own of them
                 entry.message_id
                 for entry in entries.values()
                 if entry.chat_id not in busy and self._chats[entry.chat_id][0] == entry.message_id
             )
-            found += [] if user_id in busy else free[: max(0, per_user - held[user_id])]
-        return found
+            message_ids += [] if user_id in busy else free[: max(0, per_user - held[user_id])]
+        return message_ids
 
     def next(
         self,

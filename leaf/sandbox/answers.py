@@ -126,10 +126,10 @@ def loaded(line: bytes, limits: CallLimits) -> Any:
 def checked(value: Any, returns: type[T]) -> T:
     """Plain JSON as a value of a type. Raises SandboxError where it is none."""
     try:
-        found: T = _adapter(returns).validate_python(value)
+        typed_value: T = _adapter(returns).validate_python(value)
     except (ValidationError, RecursionError) as e:
         raise unreadable() from e
-    return found
+    return typed_value
 
 
 def plain(value: Any) -> Any:
@@ -156,9 +156,9 @@ def _adapter(returns: Any) -> TypeAdapter[Any]:
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
-def _raised(name: str, said: _ErrorSaid) -> errors.LeafError:
+def _raised(name: str, details: _ErrorSaid) -> errors.LeafError:
     kind = getattr(errors, name) if name in RAISED else errors.SandboxError
-    error: errors.LeafError = kind(said.message[:MESSAGE], said.hint[:MESSAGE])
+    error: errors.LeafError = kind(details.message[:MESSAGE], details.hint[:MESSAGE])
     return error
 
 

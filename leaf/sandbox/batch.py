@@ -113,7 +113,7 @@ class _Work(Generic[T]):
             return self._answers(batch)
 
     def _answers(self, batch: list[int]) -> list[tuple[int, T | LeafError]]:
-        found: list[tuple[int, T | LeafError]] = []
+        pairs: list[tuple[int, T | LeafError]] = []
         quick = replace(self._limits, seconds=min(SECONDS, self._limits.seconds))
         while batch:
             answers: list[T | LeafError] = []
@@ -131,12 +131,12 @@ class _Work(Generic[T]):
                         stop=self._stop,
                         on_answer=self._on_answer,
                     )
-            found += zip(batch, answers, strict=False)
+            pairs += zip(batch, answers, strict=False)
             batch = batch[len(answers) :]
             if batch:
-                found.append((batch[0], self._alone(self._items[batch[0]])))
+                pairs.append((batch[0], self._alone(self._items[batch[0]])))
                 batch = batch[1:]
-        return found
+        return pairs
 
     def _alone(self, item: BatchItem) -> T | LeafError:
         """The answer of a child that has seen nothing else."""

@@ -171,19 +171,19 @@ def own_space(home: Path) -> int:
     statfs(2) tells in place of the disk's size (ext4, XFS)."""
     try:
         boxes, around = home / "boxes", os.statvfs(home)
-        found = os.statvfs(boxes)
+        stats = os.statvfs(boxes)
         apart = boxes.stat().st_dev != home.stat().st_dev
     except (OSError, AttributeError):
         return 0
-    size = found.f_blocks * found.f_frsize
+    size = stats.f_blocks * stats.f_frsize
     return size if apart or size < around.f_blocks * around.f_frsize else 0
 
 
 def is_full(folder: Path) -> bool:
     """Whether the disk has no room left. Where the system does not tell, it may be."""
     with contextlib.suppress(OSError, AttributeError):
-        found = os.statvfs(folder)
-        return found.f_bavail * found.f_frsize < ROOM or found.f_files > 0 == found.f_favail
+        stats = os.statvfs(folder)
+        return stats.f_bavail * stats.f_frsize < ROOM or stats.f_files > 0 == stats.f_favail
     return True
 
 

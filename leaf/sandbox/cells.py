@@ -146,14 +146,14 @@ class Notebook:
 
     def table(self, name: str) -> Any:
         """A fresh copy of one of the chat's tables by its SQL name."""
-        found = self._find_table(name)
-        if found is None:
+        source = self._find_table(name)
+        if source is None:
             known = (
                 ", ".join([*sorted({*self._tables, *self._slugs} - set(self._kept)), *self._kept])
                 or "none"
             )
             raise NameError(f"there is no table {name!r} in this chat; there is {known}")
-        return frames.read(found)
+        return frames.read(source)
 
     def open_file(self, handle: str) -> str:
         """Path of a file of this chat, to read only."""
@@ -198,8 +198,8 @@ class Notebook:
             is_table = name in self._kept or any(
                 name == slug or name.startswith(f"{slug}__") for slug in self._slugs
             )
-            if is_table and (found := self._find_table(name)) is not None:
-                self.names[name] = frames.read(found)
+            if is_table and (source := self._find_table(name)) is not None:
+                self.names[name] = frames.read(source)
 
     def _find_table(self, name: str) -> Json | None:
         if name not in self._tables:
@@ -213,8 +213,8 @@ class Notebook:
         """Ask the app for a table or file: name -> path and views. Raises LookupError with its
         words if it cannot be had."""
         with self._asking:
-            said = {"need": kind, "name": str(name)[:300]}
-            send(self._answers, json.dumps(said, ensure_ascii=False))
+            request = {"need": kind, "name": str(name)[:300]}
+            send(self._answers, json.dumps(request, ensure_ascii=False))
             reply = json.loads(self._requests.readline())
         if reply["error"]:
             raise LookupError(reply["error"])
@@ -232,12 +232,12 @@ class Notebook:
             if len(shown) > FRAMES
             else []
         )
-        kept = []
+        saved_frames = []
         for number, (name, frame) in enumerate(shown[:FRAMES], 1):
             file = f"frame{number}.parquet"
             notes += frames.write(frame, out / file)
-            kept.append({"file": file, "name": name})
-        return {"value": text, "frames": kept, "notes": notes}
+            saved_frames.append({"file": file, "name": name})
+        return {"value": text, "frames": saved_frames, "notes": notes}
 
 
 class _Printed(io.TextIOBase):
@@ -295,10 +295,10 @@ def _name_of(value: Any, names: Json) -> str:
 
 def _is_drawn(value: Any) -> bool:
     """Whether a value is a plot, which is shown as a figure: its text says nothing."""
-    found = value[-1] if isinstance(value, list | tuple) and value else value
-    if type(found).__module__ == "numpy" and hasattr(found, "flat") and found.size > 0:
-        found = next(iter(found.flat))
-    return type(found).__module__.startswith("matplotlib.")
+    item = value[-1] if isinstance(value, list | tuple) and value else value
+    if type(item).__module__ == "numpy" and hasattr(item, "flat") and item.size > 0:
+        item = next(iter(item.flat))
+    return type(item).__module__.startswith("matplotlib.")
 
 
 def _figures() -> Iterator[Any]:

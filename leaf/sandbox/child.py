@@ -96,9 +96,9 @@ def _tell_progress(name: str, answers: int) -> None:
 def _preload(name: str) -> None:
     """Import a module, or call `module:function`."""
     module, _, function = name.partition(":")
-    found = importlib.import_module(module)
+    library = importlib.import_module(module)
     if function:
-        getattr(found, function)()
+        getattr(library, function)()
 
 
 def _answer(function: str, arguments: dict[str, Any]) -> str:

@@ -35,10 +35,10 @@ def explain(error: BaseException, cell: str, code: str) -> Json:
     frames = traceback.extract_tb(_from_cell(error.__traceback__))
     own = [frame for frame in frames if frame.filename.startswith("<cell ")]
     line = next((frame.lineno for frame in reversed(own) if frame.filename == cell), 0) or 0
-    said = ". ".join(filter(None, (one_line(error), _columns(error))))
+    message = ". ".join(filter(None, (one_line(error), _columns(error))))
     return {
         "type": type(error).__name__,
-        "message": said,
+        "message": message,
         "line": line,
         "text": _text(error, frames),
     }
@@ -95,16 +95,16 @@ def _columns_of(value: Any) -> list[str]:
 def one_line(error: BaseException) -> str:
     """The exception's message, cut and without paths of the machine."""
     try:
-        said = str(error)
+        text = str(error)
     except Exception:  # noqa: BLE001 - an exception of the code may not even be printable
-        said = "(no message)"
-    return _without_paths(said)[:MESSAGE]
+        text = "(no message)"
+    return _without_paths(text)[:MESSAGE]
 
 
-def _from_cell(found: TracebackType | None) -> TracebackType | None:
+def _from_cell(trace: TracebackType | None) -> TracebackType | None:
     """The traceback from the first frame of the cell on; all of it where the cell has none (a table
     that cannot be read)."""
-    start = found
+    start = trace
     while start is not None and not start.tb_frame.f_code.co_filename.startswith("<cell "):
         start = start.tb_next
     return start
@@ -127,8 +127,8 @@ def _text(error: BaseException, frames: traceback.StackSummary) -> str:
         lines.append(f"  {_place(frame.filename)}, line {frame.lineno}, in {frame.name}")
         if frame.line:
             lines.append(f"    {frame.line}")
-    said = one_line(error)
-    lines.append(f"{type(error).__name__}: {said}" if said else type(error).__name__)
+    message = one_line(error)
+    lines.append(f"{type(error).__name__}: {message}" if message else type(error).__name__)
     return "\n".join(lines)
 
 

@@ -96,10 +96,10 @@ def _begin(
     return requests, answers
 
 
-def _close_all_but(*kept: int) -> None:
+def _close_all_but(*descriptors: int) -> None:
     """Close what is open from 3 on, the server's socket above all."""
     first = 3
-    for descriptor in sorted(kept):
+    for descriptor in sorted(descriptors):
         os.closerange(first, descriptor)
         first = descriptor + 1
     os.closerange(first, LARGEST_DESCRIPTOR)

@@ -115,13 +115,13 @@ def query(sql: str, tables: Mapping[str, Mapping[str, str]], own: Mapping[str, A
         return _from_arrow(con.sql(sql).to_arrow_table())
 
 
-def _from_arrow(found: Any) -> Any:
+def _from_arrow(table: Any) -> Any:
     import pyarrow as pa
 
-    for number, field in enumerate(found.schema):
+    for number, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type):
-            found = found.set_column(number, field.name, found.column(number).cast(pa.float64()))
-    return found.to_pandas(date_as_object=False, use_threads=False)
+            table = table.set_column(number, field.name, table.column(number).cast(pa.float64()))
+    return table.to_pandas(date_as_object=False, use_threads=False)
 
 
 def _fits(column: Any, pa: Any) -> bool:

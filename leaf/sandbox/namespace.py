@@ -118,20 +118,20 @@ class CellCall:
             child.send(request)
             return self._answer(request_id)
         except errors.SandboxTimeoutError as e:
-            said = f"The code took more than {self.limits.seconds:g} seconds and was ended."
-            raise errors.SandboxTimeoutError(said, _GONE) from e
+            message = f"The code took more than {self.limits.seconds:g} seconds and was ended."
+            raise errors.SandboxTimeoutError(message, _GONE) from e
         except errors.SandboxMemoryError as e:
-            said = (
+            message = (
                 f"The code needed more than {self.limits.memory_mb:,} MB of memory and was ended."
             )
-            raise errors.SandboxMemoryError(said, _GONE) from e
+            raise errors.SandboxMemoryError(message, _GONE) from e
         except errors.SandboxError as e:
-            said = (
+            message = (
                 "The Python process ended before the cell did."
                 if "crashed" in e.message
                 else e.message
             )
-            raise errors.SandboxError(said.replace("The work", "The code"), _GONE) from e
+            raise errors.SandboxError(message.replace("The work", "The code"), _GONE) from e
         except OSError as e:
             raise errors.StoreError(f"The disk failed: {e.strerror or 'no reason given'}.") from e
 
@@ -141,19 +141,19 @@ class CellCall:
         child, spent = self.session.child, 0.0
         for _ in range(NEEDS):
             began = time.monotonic()
-            found = child.answer(
+            reply = child.answer(
                 lambda line: said(line, self.limits), self.limits, self.stop, spent
             )
             spent += time.monotonic() - began
-            if isinstance(found, CellAnswer):
-                if found.id != request_id:
+            if isinstance(reply, CellAnswer):
+                if reply.id != request_id:
                     raise errors.SandboxError(
                         "The Python process gave an answer to another question."
                     )
                 child.check_disk(self.limits)  # a cell may be over before anybody has looked
-                return found
-            if isinstance(found, Need):
-                child.send(self._provided(found))
+                return reply
+            if isinstance(reply, Need):
+                child.send(self._provided(reply))
         raise errors.SandboxError(f"The code asked for more than {NEEDS} tables.")
 
     def _provided(self, asked: Need) -> dict[str, Any]:
@@ -167,16 +167,16 @@ class CellCall:
     def _put(self, kind: str, name: str) -> dict[str, dict[str, str]]:
         """Link what is known by that name into `in/`; name -> its path there and its views."""
         placed: dict[str, dict[str, str]] = {}
-        for known_as, given in self.supply(kind, name).items():
-            if given.path not in self.session.paths:
+        for known_as, item in self.supply(kind, name).items():
+            if item.path not in self.session.paths:
                 plain = re.sub(r"[^\w.-]+", "_", known_as)[-80:].lstrip(".")
                 target = self.session.child.box / "in" / f"{len(self.session.paths) + 1}-{plain}"
-                put_input(given.path, target, link=True)
-                self.session.paths[given.path] = str(target)
+                put_input(item.path, target, link=True)
+                self.session.paths[item.path] = str(target)
             placed[known_as] = {
-                "path": self.session.paths[given.path],
-                "view": given.view,
-                "numbered": given.numbered,
+                "path": self.session.paths[item.path],
+                "view": item.view,
+                "numbered": item.numbered,
             }
         return placed
 

@@ -118,8 +118,8 @@ class Packages:
 
     def installed(self, workspace_id: str, chat_id: str) -> dict[str, str]:
         """Name -> version of what the chat has installed."""
-        kept = self._lists.read(workspace_id, chat_id) if self._lists else None
-        return dict(self._here(workspace_id, chat_id)["packages"]) if kept is None else kept
+        versions = self._lists.read(workspace_id, chat_id) if self._lists else None
+        return dict(self._here(workspace_id, chat_id)["packages"]) if versions is None else versions
 
     def forget(self, workspace_id: str, chat_id: str) -> None:
         """Remove the chat's packages."""
@@ -156,16 +156,18 @@ class Packages:
         if wanted in current and version in ("", current[wanted]):
             return InstallPlan(wanted, current[wanted], present=True)
         pins = [f"{n}=={v}" for n, v in current.items() if n != wanted]
-        found = self._resolve([f"{wanted}=={version}" if version else wanted, *pins], wanted, stop)
-        if wanted not in found:
+        versions = self._resolve(
+            [f"{wanted}=={version}" if version else wanted, *pins], wanted, stop
+        )
+        if wanted not in versions:
             raise NotFoundError(
                 f"No version {version or 'of it'} of {wanted} was found as a wheel for "
                 f"this machine."
             )
         return InstallPlan(
             wanted,
-            found[wanted],
-            tuple((n, v) for n, v in sorted(found.items()) if n != wanted and n not in current),
+            versions[wanted],
+            tuple((n, v) for n, v in sorted(versions.items()) if n != wanted and n not in current),
         )
 
     def add(
@@ -212,13 +214,13 @@ class Packages:
             self._run_pip([*options, *wanted], name, stop)
             try:
                 items = json.loads(report.read_text())["install"]
-                found = {
+                versions = {
                     plain_name(item["metadata"]["name"]): str(item["metadata"]["version"])
                     for item in items
                 }
             except (OSError, ValueError, KeyError, TypeError) as e:
                 raise SandboxError("pip did not say what it would install.", "Try again.") from e
-        for other in found:
+        for other in versions:
             if other in _base():
                 raise InvalidInputError(
                     f"{name} needs another {other}; Leaf's own libraries do not change."
@@ -229,7 +231,7 @@ class Packages:
                     f"installed.",
                     "Do without it, or ask whoever runs Leaf to allow it (LEAF_PACKAGES).",
                 )
-        return found
+        return versions
 
     def _install(
         self, workspace_id: str, chat_id: str, wanted: Mapping[str, str], stop: threading.Event
@@ -277,12 +279,12 @@ class Packages:
         command = [sys.executable, "-I", "-m", "pip", "install", *common, *self._pip, *arguments]
         environment = {k: v for k, v in os.environ.items() if not SECRET.search(k)}
         with (
-            tempfile.TemporaryFile() as said,
+            tempfile.TemporaryFile() as output,
             subprocess.Popen(
                 command,
                 env=environment,
                 stdin=subprocess.DEVNULL,
-                stdout=said,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             ) as process,
@@ -296,8 +298,8 @@ class Packages:
                         raise SandboxError(
                             f"Installing {name} took more than {SECONDS:g} seconds and was ended."
                         )
-            said.seek(0)
-            words = said.read(20_000).decode(errors="replace")
+            output.seek(0)
+            words = output.read(20_000).decode(errors="replace")
         if process.returncode:
             raise _pip_error(words, name)
 
@@ -310,10 +312,10 @@ class Packages:
     def _here(self, workspace_id: str, chat_id: str) -> dict[str, Any]:
         """What stands in the data folder."""
         try:
-            found: dict[str, Any] = json.loads(
+            record: dict[str, Any] = json.loads(
                 (self._place(workspace_id, chat_id) / "current.json").read_text()
             )
-            return found
+            return record
         except (OSError, ValueError):
             return {"generation": "", "packages": {}}
 
@@ -332,8 +334,8 @@ def plain_name(name: str) -> str:
 @functools.cache
 def _base() -> dict[str, str]:
     """Name -> version of what Leaf itself runs with."""
-    found = ((d.metadata["Name"], d.version) for d in importlib.metadata.distributions())
-    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found if name}
+    pairs = ((d.metadata["Name"], d.version) for d in importlib.metadata.distributions())
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pairs if name}
 
 
 @functools.cache

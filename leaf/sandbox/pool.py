@@ -177,7 +177,7 @@ class Pool:
 
         parser = Parser(returns, limits)
         with self._asked(prepare, stop) as child:
-            found: list[T | errors.LeafError] = []
+            answers: list[T | errors.LeafError] = []
             for _ in items:
                 try:
                     answer: CallEnd[T] = child.answer(parser, limits, stop)
@@ -185,21 +185,21 @@ class Pool:
                 except errors.SandboxError:
                     break
                 if isinstance(answer, CallValue):
-                    found.append(answer.value)
+                    answers.append(answer.value)
                 elif isinstance(answer, RaisedError):
-                    found.append(answer.error)
+                    answers.append(answer.error)
                 else:
                     break
                 on_answer()
             child.stop()
-            for number, (item, value) in enumerate(zip(items, found, strict=False)):
+            for number, (item, value) in enumerate(zip(items, answers, strict=False)):
                 if item.out is None or isinstance(value, errors.LeafError):
                     continue
                 try:
                     move_outputs(child.box / "out" / str(number), item.out, takes)
                 except errors.SandboxError:
-                    return found[:number]
-            return found
+                    return answers[:number]
+            return answers
 
     @contextlib.contextmanager
     def _asked(
@@ -248,25 +248,25 @@ def _value(answer: CallEnd[T], limits: CallLimits, box: Path) -> T:
         return value
     if isinstance(answer, RaisedError):
         raise answer.error
-    found = answer if isinstance(answer, Breakdown) else Breakdown()
-    if found.memory:
+    breakdown = answer if isinstance(answer, Breakdown) else Breakdown()
+    if breakdown.memory:
         raise memory_error(limits)
-    if found.disk_full and (most := own_space(box.parents[2])):
+    if breakdown.disk_full and (most := own_space(box.parents[2])):
         raise space_error(most)
-    if found.disk_full and is_full(box):
+    if breakdown.disk_full and is_full(box):
         raise errors.StoreError(
             "There is no space left on the disk.", "Free some space and try again."
         )
-    if found.too_big:
+    if breakdown.too_big:
         raise output_error(limits)
     # Its name would tell a person nothing, and whether Leaf or the file is to blame nobody knows
     # here.
-    told = logs.plain(found.trace) or "no answer"
-    log.warning("sandbox child failed: %s", told, extra={"words": found.details[-8_000:]})
+    told = logs.plain(breakdown.trace) or "no answer"
+    log.warning("sandbox child failed: %s", told, extra={"words": breakdown.details[-8_000:]})
     hint = "Nothing else was affected; Leaf's log says more."
     raise errors.SandboxError(
         "The work failed in its own process, in a way that Leaf did not expect.", hint
-    ) from RuntimeError(found.details[-8_000:])
+    ) from RuntimeError(breakdown.details[-8_000:])
 
 
 def _prepared(child: Child, inputs: Mapping[str, Path], arguments: Mapping[str, Any]) -> Any:

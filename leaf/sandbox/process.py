@@ -106,10 +106,10 @@ class Child:
         except queue.Empty:
             ready = None
         if ready is None:
-            said = self._last_words()
+            last_words = self._last_words()
             self.stop()
             remove_box(self.box)
-            raise RuntimeError(f"the child did not become ready: {said}")
+            raise RuntimeError(f"the child did not become ready: {last_words}")
         # where the system shows none of it now, its hiding them later says nothing
         with contextlib.suppress(OSError):
             self._shows_files = bool(os.listdir(f"/proc/{self.pid}/fd"))
@@ -143,8 +143,8 @@ class Child:
                 line = self._lines.take(TICK)
                 if line is None:
                     raise self._death(limits)
-                if (found := parse(line)) is not None:
-                    return found
+                if (reply := parse(line)) is not None:
+                    return reply
             raise_if_stopped(stop)
             state, held = self._look()
             if state == "Z":
@@ -228,13 +228,13 @@ class Child:
         if self._lines.too_long:
             return output_error(limits)
         number = self.stop().signal
-        said = self._last_words()
-        log.debug("sandbox child ended with signal %s: %s", number, said)
+        last_words = self._last_words()
+        log.debug("sandbox child ended with signal %s: %s", number, last_words)
         if number == getattr(signal, "SIGXCPU", None):
             return timeout_error(limits)
         out_of_memory = re.search(
             r"bad_alloc|memory allocation of|MemoryError|[Oo]ut of memory|Cannot allocate memory",
-            said,
+            last_words,
         )
         if (
             number == getattr(signal, "SIGKILL", 9)

@@ -107,10 +107,10 @@ class Ran:
 
 def said(line: bytes, limits: CallLimits) -> CellLine:
     """A line of the child, parsed. Raises SandboxError."""
-    found = answers.loaded(line, limits)
-    if isinstance(found, dict) and "need" in found:
-        return answers.checked(found, Need)
-    return answers.checked(found, CellAnswer)
+    message = answers.loaded(line, limits)
+    if isinstance(message, dict) and "need" in message:
+        return answers.checked(message, Need)
+    return answers.checked(message, CellAnswer)
 
 
 def checked(answer: CellAnswer, box: Path, out: Path) -> Ran:
@@ -141,12 +141,12 @@ def checked(answer: CellAnswer, box: Path, out: Path) -> Ran:
     )
 
 
-def _failure(found: FailureSaid) -> CellFailure:
+def _failure(failure: FailureSaid) -> CellFailure:
     return CellFailure(
-        text(found.type, 80) or "Error",
-        text(found.message, 2_000),
-        found.line if 0 < found.line < 1_000_000 else 0,
-        text(found.text, 6_000),
+        text(failure.type, 80) or "Error",
+        text(failure.message, 2_000),
+        failure.line if 0 < failure.line < 1_000_000 else 0,
+        text(failure.text, 6_000),
     )
 
 

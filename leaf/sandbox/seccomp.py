@@ -187,8 +187,8 @@ def close() -> None:
     if platform.machine() not in MACHINES:
         return
     architecture, place = MACHINES[platform.machine()]
-    found = {name: numbers[place] for name, numbers in CALLS.items()}
-    calls = {name: number for name, number in found.items() if number is not None}
+    number_of = {name: numbers[place] for name, numbers in CALLS.items()}
+    calls = {name: number for name, number in number_of.items() if number is not None}
     libc = ctypes.CDLL(None, use_errno=True)
     _give_up_capabilities(libc, calls["capset"])
     _filter(libc, program(architecture, calls, os.getpid()))
@@ -196,11 +196,11 @@ def close() -> None:
 
 def _give_up_capabilities(libc: ctypes.CDLL, capset: int) -> None:
     header = struct.pack("Ii", 0x20080522, 0)
-    found = ctypes.create_string_buffer(24)
+    data = ctypes.create_string_buffer(24)
     # What a process has not it cannot keep: only where it runs as root is there anything to keep.
-    kept = DAC_OVERRIDE if os.geteuid() == 0 and _effective() & DAC_OVERRIDE else 0
-    found.raw = struct.pack("6I", kept, kept, 0, 0, 0, 0)
-    if libc.syscall(capset, header, found) != 0:
+    mask = DAC_OVERRIDE if os.geteuid() == 0 and _effective() & DAC_OVERRIDE else 0
+    data.raw = struct.pack("6I", mask, mask, 0, 0, 0, 0)
+    if libc.syscall(capset, header, data) != 0:
         raise OSError(ctypes.get_errno(), "capabilities cannot be given up")
 
 
@@ -276,6 +276,6 @@ def _filter(libc: ctypes.CDLL, lines: Sequence[Line]) -> None:
     head = ctypes.create_string_buffer(
         struct.pack("HxxxxxxP", len(lines), ctypes.addressof(packed))
     )
-    given = [ctypes.c_ulong(n) for n in (SECCOMP_MODE_FILTER, ctypes.addressof(head), 0, 0)]
-    if libc.prctl(PR_SET_SECCOMP, *given) != 0:
+    arguments = [ctypes.c_ulong(n) for n in (SECCOMP_MODE_FILTER, ctypes.addressof(head), 0, 0)]
+    if libc.prctl(PR_SET_SECCOMP, *arguments) != 0:
         raise OSError(ctypes.get_errno(), "the filter of system calls cannot be set")

@@ -48,23 +48,23 @@ def copy_new(
 ) -> tuple[tuple[WrittenFile, ...], tuple[str, ...]]:
     """Copies in `out` of what is new or changed since `before`, and a sentence for what is not
     kept."""
-    kept: list[WrittenFile] = []
+    copies: list[WrittenFile] = []
     left: list[str] = []
     out.mkdir(parents=True, exist_ok=True)
     for name, about, at in _files(folder):
         if before.get(name) == _mark(about):
             continue
-        room = min(FILE_BYTES, ALL_BYTES - sum(one.size for one in kept))
-        target = out / f"written{len(kept)}"
+        room = min(FILE_BYTES, ALL_BYTES - sum(one.size for one in copies))
+        target = out / f"written{len(copies)}"
         if (
-            len(kept) == FILES
+            len(copies) == FILES
             or about.st_size > room
             or (size := _copy(name.rpartition("/")[2], at, target, room)) is None
         ):
             left.append(f"{_plain(name)} ({_size(about.st_size)})")
         else:
-            kept.append(WrittenFile(target, _plain(name), size))
-    return tuple(kept), _not_kept(left)
+            copies.append(WrittenFile(target, _plain(name), size))
+    return tuple(copies), _not_kept(left)
 
 
 def _not_kept(left: list[str]) -> tuple[str, ...]:

@@ -136,13 +136,17 @@ def _pictures(
         if item.file.kind != "picture" or item.file.outline.get("error"):
             continue
         try:
-            made = house.library.pictures.view(scope, item.file, "1").pictures[0]
+            picture = house.library.pictures.view(scope, item.file, "1").pictures[0]
         except LeafError:
             continue  # the model is told of the file, and hears why when it looks at it
         label = f"{item.handle} {item.file.name}"
-        made_of[item.handle] = Picture(made.sha256, made.media_type, made.width, made.height, label)
+        made_of[item.handle] = Picture(
+            picture.sha256, picture.media_type, picture.width, picture.height, label
+        )
         sizes.append(
-            FileInChat(item.handle, item.file.name, tokens_of(made.width, made.height), newest=True)
+            FileInChat(
+                item.handle, item.file.name, tokens_of(picture.width, picture.height), newest=True
+            )
         )
     decisions = at_once(sizes, min(PICTURE_TOKENS, house.settings.file_tokens))
     return [

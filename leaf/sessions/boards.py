@@ -46,8 +46,8 @@ class Boards(Part):
     def pins(self, board_id: str, offset: int = 0, limit: int = MOST_PINS) -> Sequence[PinShown]:
         """From top to bottom. Raises NotFoundError."""
         self.get(board_id)
-        found = boards.pins(self._db, self._scope, board_id, offset=offset, limit=limit)
-        used = pinning.file_ids(pin.content for pin in found)
+        board_pins = boards.pins(self._db, self._scope, board_id, offset=offset, limit=limit)
+        used = pinning.file_ids(pin.content for pin in board_pins)
         files = boards.source_files(self._db, self._scope, used)
         newer = newer_files.newer(self._db, self._scope, used)
         return [
@@ -56,7 +56,7 @@ class Boards(Part):
                 pinning.stale(pin.content, files, newer) if pin.content else (),
                 self._gone(pin),
             )
-            for pin in found
+            for pin in board_pins
         ]
 
     def create(self, name: str) -> Board:
@@ -94,8 +94,8 @@ class Boards(Part):
         """
         chats.get(self._db, self._scope, chat_id)
         draft = pinning.draft(self._house, self._scope, ResultPinned(chat_id, result_id, spec))
-        made, new = boards.add(self._db, self._scope, board_id, draft)
-        return made, self.get(made.board_id), new
+        new_pin, new = boards.add(self._db, self._scope, board_id, draft)
+        return new_pin, self.get(new_pin.board_id), new
 
     def rename_pin(self, pin_id: str, title: str) -> None:
         """Raises NotFoundError, InvalidInputError for an empty title."""
@@ -125,15 +125,15 @@ class Boards(Part):
         draft = None
         try:
             results = Results(self._house, self._scope)
-            found = results.recompute_newest(pin.chat_id, pin.result)
-            if found.outcome == "same" or found.kept_as:
+            rerun = results.recompute_newest(pin.chat_id, pin.result)
+            if rerun.outcome == "same" or rerun.kept_as:
                 spec = pin.content.get("spec")
-                asked = ResultPinned(pin.chat_id, found.kept_as or pin.result, spec)
+                asked = ResultPinned(pin.chat_id, rerun.kept_as or pin.result, spec)
                 draft = pinning.draft(self._house, self._scope, asked, newest=True)
         except LeafError as e:
-            found = Recomputed("gone", f"It could not be computed again. {e}")
-        told = _outcome(found, failed=draft is None)
-        earlier = pin.content if draft and found.outcome == "different" else None
+            rerun = Recomputed("gone", f"It could not be computed again. {e}")
+        told = _outcome(rerun, failed=draft is None)
+        earlier = pin.content if draft and rerun.outcome == "different" else None
         return boards.computed(self._db, self._scope, pin, told, draft, earlier)
 
     # --- exports
@@ -152,17 +152,17 @@ class Boards(Part):
             raise InvalidInputError(
                 f"A board cannot be exported as '{form}'.", "Choose html, pdf or docx."
             )
-        made = telling.document(board.name, told, datetime.now(UTC))
-        return self._house.documents.typeset(made.text, board.name, form, made.pictures)
+        document = telling.document(board.name, told, datetime.now(UTC))
+        return self._house.documents.typeset(document.text, board.name, form, document.pictures)
 
     def _gone(self, pin: Pin) -> str:
         """Why the whole rows of an own pin are not there, or are not those that were pinned."""
         if not pin.own or pin.content is None:
             return ""
-        scope, kept = self._scope, self._house.tables.results
+        scope, results = self._scope, self._house.tables.results
         try:
-            one = kept.get(scope, pin.chat_id, pin.result)
-            kept.rows_of(scope, one)
+            one = results.get(scope, pin.chat_id, pin.result)
+            results.rows_of(scope, one)
         except (ResultGoneError, NotFoundError) as gone:
             return gone.message
         if one.row.sha256 != pin.sha256:
@@ -170,10 +170,10 @@ class Boards(Part):
         return ""
 
 
-def _outcome(found: Recomputed, *, failed: bool) -> PinOutcome:
+def _outcome(rerun: Recomputed, *, failed: bool) -> PinOutcome:
     return {
-        "outcome": "failed" if failed else found.outcome,
-        "text": found.text,
-        "cells": [list(cell) for cell in found.cells],
+        "outcome": "failed" if failed else rerun.outcome,
+        "text": rerun.text,
+        "cells": [list(cell) for cell in rerun.cells],
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -122,9 +122,9 @@ class Chats(Part):
 
     def markdown(self, chat_id: str) -> str:
         """The shown branch of a chat, from its first question."""
-        made = self._markdown(chat_id)
+        text = self._markdown(chat_id)
         audit.note(self._db, self._scope, "chat exported", chat_id)
-        return made
+        return text
 
     def _markdown(self, chat_id: str) -> str:
         from leaf.agent.export import chat_markdown
@@ -167,8 +167,8 @@ class Chats(Part):
         thread = self.thread(chat_id, last=WHOLE)
         traced = of_messages(house.store, house.documents, self._scope, thread.messages)
         draw = partial(drawing.picture, house, self._scope, chat_id)
-        made = chat_document(title, thread.messages, draw, traced)
-        return house.documents.typeset(made.text, title, ending, made.pictures)
+        document = chat_document(title, thread.messages, draw, traced)
+        return house.documents.typeset(document.text, title, ending, document.pictures)
 
     def _told(self, chat_id: str) -> BundledChat:
         """All that an export tells of a chat: what was said, the files and tables behind it, what

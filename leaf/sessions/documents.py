@@ -64,9 +64,9 @@ class Documents(Part):
     def export(self, document_id: str, ending: str, number: int = 0) -> Export:
         """A version in another format, made on demand. Raises InvalidInputError for a format that
         its kind does not have."""
-        made = self._house.documents.export(self._scope, document_id, ending, number)
+        download = self._house.documents.export(self._scope, document_id, ending, number)
         audit.note(self._db, self._scope, "document downloaded", document_id)
-        return made
+        return download
 
     # --- changes
 

@@ -63,14 +63,14 @@ class Jobs(Part):
             )
             return
         # One by one: a source may be open only until the next one is asked for.
-        given = ((name, partial(_left_open, stream)) for name, stream in sources)
-        self._house.jobs.take(self._scope, job_id, given)
+        openers = ((name, partial(_left_open, stream)) for name, stream in sources)
+        self._house.jobs.take(self._scope, job_id, openers)
 
     def take_paths(self, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
         """`take` for files on this machine; `folders` stand before their names."""
         named = zip(paths, folders or [""] * len(paths), strict=True)
-        given = ((f"{folder}/{path.name}", partial(open_path, path)) for path, folder in named)
-        self._house.jobs.take(self._scope, job_id, given)
+        openers = ((f"{folder}/{path.name}", partial(open_path, path)) for path, folder in named)
+        self._house.jobs.take(self._scope, job_id, openers)
 
     def announce(
         self, files: Sequence[tuple[str, int]], *, target: str = "", origin: str = ""

@@ -165,10 +165,10 @@ class Links(Part):
 
 
 def _fitting(page: str) -> bytes:
-    made = page.encode("utf-8", "replace")
-    if len(made) > LARGEST:
+    body = page.encode("utf-8", "replace")
+    if len(body) > LARGEST:
         raise InvalidInputError(
             f"This is more than {LARGEST // 1024**2} MB as one page, which is as much as a link shows.",
             "Share a shorter chat, or a board of what matters.",
         )
-    return made
+    return body

@@ -179,9 +179,9 @@ class Messages(Part):
         answer = self.get(message_id)
         question = self.get(answer.parent_id) if answer.parent_id else None
         traced = of_messages(self._house.store, self._house.documents, self._scope, [answer])
-        made = answer_markdown(answer, question, traced)
+        text = answer_markdown(answer, question, traced)
         audit.note(self._db, self._scope, "answer exported", f"{answer.chat_id} {message_id}")
-        return made
+        return text
 
 
 def _asked(text: str) -> str:

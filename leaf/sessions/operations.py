@@ -41,9 +41,9 @@ class Operations(Part):
 
     def audit_csv(self, *, kind: str = "", email: str = "") -> str:
         """All such lines for a spreadsheet."""
-        found = self.audit(kind=kind, email=email, limit=WHOLE)
+        lines = self.audit(kind=kind, email=email, limit=WHOLE)
         audit.note(self._db, self._scope, "audit log exported")
-        return audit_csv(found)
+        return audit_csv(lines)
 
     def _check(self) -> None:
         if not self.allowed():

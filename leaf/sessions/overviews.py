@@ -99,16 +99,16 @@ def overview(house: House, scope: Scope, file: File) -> Overview:
     """Raises StoreError. What cannot be looked at is said."""
     if file.outline.get("error"):
         return Overview(file)
-    found = tuple(headings(house, scope, file)) if file.kind in TEXTS else ()
+    titles = tuple(headings(house, scope, file)) if file.kind in TEXTS else ()
     if not holds_tables(file.kind, file.outline):
-        return Overview(file, headings=found)
+        return Overview(file, headings=titles)
     if file.size > MEANT_BYTES and not house.tables.is_read(scope, file):
         return Overview(file, said=("It is large, and is not read before it is asked for.",))
     there = house.tables.of(scope, [ChatFile("", "f1", "table", file)])
     shown = [t for t in there.tables if t.rows and t.columns and not t.hidden][:TABLES]
     tables = tuple(_table(house, scope, table) for table in shown)
     return Overview(
-        file, tables, len(there.tables) - len(tables), found, tuple(there.failures.values())
+        file, tables, len(there.tables) - len(tables), titles, tuple(there.failures.values())
     )
 
 
@@ -123,13 +123,13 @@ def _table(house: House, scope: Scope, table: Table) -> TableOverview:
 def _facts(house: House, scope: Scope, table: Table) -> TableFacts:
     """Those that are kept beside the table's rows, or such made now; what cannot be found out in
     time is left away, and tried again the next time."""
-    kept = table.parquet.with_suffix(f".overview-{MADE}.json")
-    known = _kept(kept)
+    path = table.parquet.with_suffix(f".overview-{MADE}.json")
+    known = _kept(path)
     if known is None:
         try:
             with speaking(ENGLISH):  # it is kept for whoever looks at the file
                 known = _look(house, table, asked_table(house, scope, table))
-            write_whole(kept, json.dumps(plain(known)))
+            write_whole(path, json.dumps(plain(known)))
         except SandboxError:
             return TableFacts()
     return known
@@ -148,9 +148,9 @@ def _look(house: House, table: Table, asked: AskedTable) -> TableFacts:
     query = _drawable(asked)
     statements = [*(_date_statements(when, asked) if when else ())]
     statements += [answers.sql_of(query, asked)] if query else []
-    found = house.tables.glances.look([table], statements)
-    dates = _dates(when, found) if when else None
-    return TableFacts(dates, _chart(query, found[-1]) if query else None)
+    glimpses = house.tables.glances.look([table], statements)
+    dates = _dates(when, glimpses) if when else None
+    return TableFacts(dates, _chart(query, glimpses[-1]) if query else None)
 
 
 def _drawable(asked: AskedTable) -> Query | None:
@@ -163,21 +163,21 @@ def _drawable(asked: AskedTable) -> Query | None:
     return None
 
 
-def _chart(query: Query, found: Glimpse | None) -> dict[str, Any] | None:
-    if found is None:
+def _chart(query: Query, glimpse: Glimpse | None) -> dict[str, Any] | None:
+    if glimpse is None:
         return None
-    rows = [row for row in found.rows if row[0] is not None and row[-1] is not None]
+    rows = [row for row in glimpse.rows if row[0] is not None and row[-1] is not None]
     spec = answers.chart_of(query, drawn=True)
     if spec is None or not 3 <= len(rows) <= POINTS or len({row[-1] for row in rows}) < 2:
         return None
     try:
-        drawable = charts.check({**spec, "height": HEIGHT}, found.columns)
+        drawable = charts.check({**spec, "height": HEIGHT}, glimpse.columns)
     except LeafError:
         return None
     shown: ChartShown = {
         "spec": drawable,
-        "columns": found.columns,
-        "types": found.types,
+        "columns": glimpse.columns,
+        "types": glimpse.types,
         "rows": rows,
     }
     return dict(shown)
@@ -205,8 +205,8 @@ def _gaps(steps: str) -> str:
     )
 
 
-def _dates(c: AskedColumn, found: Sequence[Glimpse | None]) -> DateRange | None:
-    counted, by_day, by_month = found[:3]
+def _dates(c: AskedColumn, glimpses: Sequence[Glimpse | None]) -> DateRange | None:
+    counted, by_day, by_month = glimpses[:3]
     if counted is None or not counted.rows or counted.rows[0][3] is None:
         return None
     days, months, weekends, first, last = counted.rows[0]
@@ -225,8 +225,10 @@ def _dates(c: AskedColumn, found: Sequence[Glimpse | None]) -> DateRange | None:
     return DateRange(c.name, first, last, "")
 
 
-def _pairs(found: Glimpse | None) -> list[tuple[date, date]]:
-    return [(date.fromisoformat(a), date.fromisoformat(b)) for a, b in found.rows] if found else []
+def _pairs(glimpse: Glimpse | None) -> list[tuple[date, date]]:
+    return (
+        [(date.fromisoformat(a), date.fromisoformat(b)) for a, b in glimpse.rows] if glimpse else []
+    )
 
 
 def _between(low: date, high: date, *, weekdays: bool) -> list[date]:

@@ -50,13 +50,13 @@ def draft(house: House, scope: Scope, asked: ResultPinned, *, newest: bool = Fal
     Raises NotFoundError for a chat or a result that is not there, ResultGoneError, and
     InvalidInputError for a spec that cannot be drawn.
     """
-    kept = house.tables.results
-    one = kept.get(scope, asked.chat_id, asked.name)
+    results = house.tables.results
+    one = results.get(scope, asked.chat_id, asked.name)
     files = _files(house, scope, asked.chat_id, newest=newest)
     read = house.tables.queries.read_result(scope, asked.chat_id, one, files)
     limit = ROWS if asked.spec is None else ROWS_DRAWN
-    page = kept.page(scope, asked.chat_id, asked.name, RowsWanted(limit=limit))
-    find = kept.finder(scope, asked.chat_id)
+    page = results.page(scope, asked.chat_id, asked.name, RowsWanted(limit=limit))
+    find = results.finder(scope, asked.chat_id)
     then = {str(t["file_id"]): str(t["sha256"]) for b in behind(find, one) for t in b.tables}
     content = _content(one, page, _readings(read), caveats(find, one, then))
     if asked.spec is not None:
@@ -77,7 +77,7 @@ def stale(
     content: PinContent, now: Mapping[str, SourceFile], newer: Mapping[str, File]
 ) -> list[str]:
     """What changed of the files behind a pin since it was computed, a sentence each."""
-    said = []
+    changes = []
     for source in content["sources"]:
         name, file_id = source.get("file") or source["name"], source.get("file_id", "")
         file, text = now.get(file_id), ""
@@ -87,8 +87,8 @@ def stale(
             text = f"A newer {name} was added on {when}; this is of the one before."
         elif file is None or file.deleted:
             text = f"{name} was deleted since."
-        said.append(text)
-    return list(dict.fromkeys(filter(None, said)))
+        changes.append(text)
+    return list(dict.fromkeys(filter(None, changes)))
 
 
 def _files(house: House, scope: Scope, chat_id: str, *, newest: bool) -> Sequence[ChatFile]:
@@ -107,7 +107,7 @@ def _content(
     one: StoredResult,
     page: ResultPage,
     readings: Sequence[remarks.ReadTable],
-    said: Sequence[str],
+    notes: Sequence[str],
 ) -> PinContent:
     about = one.about
     return {
@@ -120,7 +120,7 @@ def _content(
         "code": str(about.get("code") or "")[:CODE],
         "covered": [cast("Covered", asdict(remarks.coverage(one))) for one in readings],
         "sources": [table_read(one) for one in readings],
-        "said": list(said),
+        "said": list(notes),
         "seconds": float(about.get("seconds") or 0),
         "computed_at": str(about.get("created") or ""),
     }
@@ -175,8 +175,8 @@ def _question(house: House, scope: Scope, message_id: str) -> str:
 
 def _title(spec: Mapping[str, Any] | None) -> str:
     title = (spec or {}).get("title")
-    said = title.get("text") if isinstance(title, Mapping) else title
-    lines = said if isinstance(said, list) else [said]
+    text = title.get("text") if isinstance(title, Mapping) else title
+    lines = text if isinstance(text, list) else [text]
     return " ".join(line for line in lines if isinstance(line, str)).strip()[:TITLE]
 
 

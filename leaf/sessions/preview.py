@@ -79,8 +79,8 @@ def preview(house: House, scope: Scope, file: File, look: PreviewTarget) -> Prev
         library.texts.locate_all(scope, file, [(look.where, look.quote)])[0] if look.quote else None
     )
     where = sought.found.place if sought is not None and sought.found else look.where
-    if file.kind in KINDS and KINDS[file.kind].tabular and (found := _tables(house, scope, file)):
-        return _rows(house, scope, file, found, look, sought)
+    if file.kind in KINDS and KINDS[file.kind].tabular and (tables := _tables(house, scope, file)):
+        return _rows(house, scope, file, tables, look, sought)
     if file.kind in SOUND:
         cues, transcript = library.cues(scope, file), library.transcript(scope, file)
         return Preview(file, "sound", cues=cues, transcript=transcript, sought=sought)
@@ -107,12 +107,12 @@ def _rows(
     house: House,
     scope: Scope,
     file: File,
-    found: list[Table],
+    tables: list[Table],
     look: PreviewTarget,
     sought: Sought | None,
 ) -> Preview:
-    rows = house.tables.pages.page(scope, found[min(look.table, len(found) - 1)], look.rows)
-    return Preview(file, "table", tables=tuple(found), rows=rows, sought=sought)
+    rows = house.tables.pages.page(scope, tables[min(look.table, len(tables) - 1)], look.rows)
+    return Preview(file, "table", tables=tuple(tables), rows=rows, sought=sought)
 
 
 def _page(
@@ -150,7 +150,7 @@ def _shown(
 
 def _tables(house: House, scope: Scope, file: File) -> list[Table]:
     alone = ChatFile(chat_id="", handle="f1", slug="table", file=file)
-    found = house.tables.of(scope, [alone])
-    if file.id in found.failures and not found.tables:
-        raise LeafError(found.failures[file.id])
-    return list(found.tables)
+    table_set = house.tables.of(scope, [alone])
+    if file.id in table_set.failures and not table_set.tables:
+        raise LeafError(table_set.failures[file.id])
+    return list(table_set.tables)

@@ -16,8 +16,8 @@ class Prompts(Part):
         """Own ones first, each by name; with `query`, those in whose name or text all its words
         occur."""
         words = query.lower().split()
-        found = prompts.list_prompts(self._db, self._scope)
-        return [p for p in found if all(w in f"{p.name}\n{p.text}".lower() for w in words)]
+        all_prompts = prompts.list_prompts(self._db, self._scope)
+        return [p for p in all_prompts if all(w in f"{p.name}\n{p.text}".lower() for w in words)]
 
     def get(self, prompt_id: str) -> Prompt:
         """Raises NotFoundError."""

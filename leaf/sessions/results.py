@@ -63,10 +63,10 @@ class Results(Part):
         neither. Results that it was made from are made of the newer files before."""
         keep = newer is not None
         chats.get(self._db, self._scope, chat_id)
-        kept = self._house.tables.results
-        one = kept.get(self._scope, chat_id, result_id)
+        results = self._house.tables.results
+        one = results.get(self._scope, chat_id, result_id)
         # What was computed again before names the result of the step itself, whose code runs.
-        first = kept.find(self._scope, chat_id, str(one.about.get("again") or "")) or one
+        first = results.find(self._scope, chat_id, str(one.about.get("again") or "")) or one
         instead = {} if newer is None else self._instead(chat_id, first, one, newer)
         only = OneTable(first.name, one.name, keep, newer or {}, instead)
         if one.how == "code" and first.edited:
@@ -85,16 +85,16 @@ class Results(Part):
         named, stood = (list(of.about.get("results") or ()) for of in (first, one))
         there = self._house.library.chat_files(self._scope, chat_id, deleted=True)
         files = {c.file.id: c.file for c in in_place(there, newer)}
-        found: dict[str, str] = {}
+        substitutes: dict[str, str] = {}
         for name, known in zip(named, stood if len(stood) == len(named) else named, strict=True):
             tables = self._house.tables.results.get(self._scope, chat_id, known).tables
-            found[name] = known
+            substitutes[name] = known
             if any(t["file_id"] not in files for t in tables):
                 again = self._recompute(chat_id, known, newer)
                 if again.outcome != "same" and not again.kept_as:
                     raise NotFoundError(again.text)
-                found[name] = again.kept_as or known
-        return found
+                substitutes[name] = again.kept_as or known
+        return substitutes
 
     def _cell_of(self, one: StoredResult) -> str:
         """The call of the cell that made a result; empty where no answer has it."""
@@ -153,11 +153,11 @@ class Results(Part):
             c.file.id: c.file.name
             for c in self._house.library.chat_files(self._scope, chat_id, deleted=True)
         }
-        made = self._house.tables.results.export(
+        path = self._house.tables.results.export(
             self._scope, chat_id, result_id, form, into=into, names=names
         )
         audit.note(self._db, self._scope, "result exported", f"{chat_id} {result_id}")
-        return made
+        return path
 
     def draw(
         self,

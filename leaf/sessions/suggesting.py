@@ -77,10 +77,12 @@ class _KnownTables:
             if f.file.size <= sizes[f.file.id]
             or (f.file.id in meant and house.tables.is_read(scope, f.file))
         ][:FILES]
-        found = house.tables.of(scope, small).tables if small else ()
-        tables = tuple(t for t in found if t.rows and t.columns)[:TABLES]
+        all_tables = house.tables.of(scope, small).tables if small else ()
+        tables = tuple(t for t in all_tables if t.rows and t.columns)[:TABLES]
         asked = tuple(_telling(asked_table(house, scope, table)) for table in tables)
-        return _KnownTables(tables, asked, more=len(tables) < len(found) or len(small) < len(sound))
+        return _KnownTables(
+            tables, asked, more=len(tables) < len(all_tables) or len(small) < len(sound)
+        )
 
     @property
     def offered(self) -> list[tuple[int, AskedTable]]:
@@ -123,8 +125,8 @@ def beginnings(house: House, scope: Scope, files: Sequence[File]) -> list[Sugges
     sound = [file for file in files if not file.outline.get("error")]
     described = [[Suggested(_described(file))] for file in sound if file.kind not in TEXTS]
     first = _in_turn(by_file)
-    found = [*first[: WANTED - len(compared)], *compared, *first, *_in_turn(described)]
-    return list(dict.fromkeys(found))[:WANTED]
+    suggestions = [*first[: WANTED - len(compared)], *compared, *first, *_in_turn(described)]
+    return list(dict.fromkeys(suggestions))[:WANTED]
 
 
 def _comparisons(known: _KnownTables) -> list[Proposal]:
@@ -153,11 +155,11 @@ def follow_ups(
     files = sorted(files, key=lambda c: c.file.id not in used)
     known = _KnownTables.of(house, scope, files, [file_id for file_id in used if file_id])
     words = " ".join(texts_of(question.parts)) if question else ""
-    found = _after_query(house, known, message.parts, words)
-    if len(found) < WANTED:
-        found += _after_text(house, scope, files, message.parts)
-        found += _in_turn(_working(house, known.tables, _first(known)))
-    fresh = [s for s in dict.fromkeys(found) if _folded(s.question) not in asked]
+    suggestions = _after_query(house, known, message.parts, words)
+    if len(suggestions) < WANTED:
+        suggestions += _after_text(house, scope, files, message.parts)
+        suggestions += _in_turn(_working(house, known.tables, _first(known)))
+    fresh = [s for s in dict.fromkeys(suggestions) if _folded(s.question) not in asked]
     return fresh[:WANTED]
 
 
@@ -231,26 +233,26 @@ def _working(
     return [
         [
             Suggested(p.question, p.sql)
-            for p, found in zip(some, islice(gave, len(some)), strict=True)
-            if _says(found, p)
+            for p, glimpse in zip(some, islice(gave, len(some)), strict=True)
+            if _says(glimpse, p)
         ]
         for some in map(list, offered)
     ]
 
 
-def _says(found: Glimpse | None, proposal: Proposal) -> bool:
+def _says(glimpse: Glimpse | None, proposal: Proposal) -> bool:
     """Whether the rows answer the question: as many as it needs, with figures in them."""
-    if found is None or found.total < proposal.least:
+    if glimpse is None or glimpse.total < proposal.least:
         return False
-    return sum(row[-1] is not None for row in found.rows) >= proposal.least
+    return sum(row[-1] is not None for row in glimpse.rows) >= proposal.least
 
 
 def _of_text(house: House, scope: Scope, file: File) -> list[Suggested]:
     """What it says of its own headings, and in all. Nothing of one that cannot be read."""
     if file.outline.get("error") or not file.name.isprintable():
         return []
-    found = [h for h in headings(house, scope, file)[:WANTED] if _is_found(house, scope, file, h)]
-    about = [Suggested(t(SAYS_ABOUT, file=file.name, heading=heading)) for heading in found]
+    titles = [h for h in headings(house, scope, file)[:WANTED] if _is_found(house, scope, file, h)]
+    about = [Suggested(t(SAYS_ABOUT, file=file.name, heading=heading)) for heading in titles]
     whole = [Suggested(t("What are the main points of {file}?", file=file.name))]
     return [*whole, *about]
 
@@ -264,8 +266,8 @@ def headings(house: House, scope: Scope, file: File) -> list[str]:
         window = house.library.texts.read(scope, file, max_tokens=3000)
     except LeafError:
         return []  # whoever asks about it is told why
-    found = dict.fromkeys(_plain(h) for h in _HEADING.findall(window.text)[1:])
-    return [heading for heading in found if heading][:HEADINGS]
+    titles = dict.fromkeys(_plain(h) for h in _HEADING.findall(window.text)[1:])
+    return [heading for heading in titles if heading][:HEADINGS]
 
 
 def _is_found(house: House, scope: Scope, file: File, heading: str) -> bool:

@@ -66,9 +66,9 @@ class Team(Part):
 
     def audit_csv(self, *, kind: str = "", person: str = "") -> str:
         """All such lines for a spreadsheet. For owners. Raises InvalidInputError."""
-        found = self.audit(kind=kind, person=person, limit=WHOLE)
+        lines = self.audit(kind=kind, person=person, limit=WHOLE)
         audit.note(self._db, self._scope, "audit log exported")
-        return audit_csv(found)
+        return audit_csv(lines)
 
     def members(self) -> list[Member]:
         """Everybody in the workspace."""

@@ -36,18 +36,18 @@ def allowance(given: str, key: str) -> Allowance:
     """`$5/day, 2M tokens/month`. Raises SettingsError."""
     figures: dict[str, float] = {}
     for piece in filter(None, (p.strip() for p in given.split(","))):
-        found = _FIGURE.fullmatch(piece.lower())
+        match = _FIGURE.fullmatch(piece.lower())
         try:
-            if found is None:
+            if match is None:
                 raise ValueError
-            amount = float(found["dollars"] or found["number"]) * _TIMES[found["times"] or ""]
+            amount = float(match["dollars"] or match["number"]) * _TIMES[match["times"] or ""]
         except ValueError as e:
             raise SettingsError(
                 f"{key} holds '{piece}'.",
                 "Write budgets like: $5/day, $50/month, 2M tokens/day, 500k tokens/month.",
             ) from e
-        money = found["dollars"] is not None or found["unit"] == "usd"
-        figures[f"{found['span']}_{'usd' if money else 'tokens'}"] = amount
+        money = match["dollars"] is not None or match["unit"] == "usd"
+        figures[f"{match['span']}_{'usd' if money else 'tokens'}"] = amount
     tokens = {name: int(value) for name, value in figures.items() if name.endswith("tokens")}
     return Allowance(
         figures.get("day_usd"),

@@ -62,10 +62,10 @@ def said_by_client(client: Mapping[str, Any]) -> dict[str, str]:
     """What the JSON of an OAuth client says, by the keys that would say it singly; those win over
     it."""
     client = client.get("web") or client.get("installed") or client
-    said = {
+    field_of = {
         "LEAF_GOOGLE_CLIENT_ID": "client_id",
         "LEAF_GOOGLE_CLIENT_SECRET": "client_secret",
         "LEAF_GOOGLE_AUTH_URL": "auth_uri",
         "LEAF_GOOGLE_TOKEN_URL": "token_uri",
     }
-    return {key: str(client[name]) for key, name in said.items() if client.get(name)}
+    return {key: str(client[name]) for key, name in field_of.items() if client.get(name)}

@@ -38,10 +38,10 @@ def readers(folder: Path) -> str:
     that belongs to somebody else was given access by them, and is not counted."""
     if os.name != "posix":
         return ""
-    found = folder.stat()
-    if found.st_mode & 0o007:
+    status = folder.stat()
+    if status.st_mode & 0o007:
         return "Other users of this machine"
-    return "Its group" if found.st_mode & 0o070 and found.st_uid == os.geteuid() else ""
+    return "Its group" if status.st_mode & 0o070 and status.st_uid == os.geteuid() else ""
 
 
 def write_private(path: Path, text: str) -> None:
@@ -68,10 +68,10 @@ def read_private(path: Path) -> bytes:
         return file.read(MOST_BYTES)
 
 
-def _check(found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _check(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
         raise DistrustError("it is not a file")
-    if os.name == "posix" and found.st_uid != os.geteuid():
+    if os.name == "posix" and status.st_uid != os.geteuid():
         raise DistrustError("it belongs to somebody else")
-    if os.name == "posix" and found.st_mode & 0o077:
+    if os.name == "posix" and status.st_mode & 0o077:
         raise DistrustError("others may read it")

@@ -26,12 +26,12 @@ def folder(given: str, _key: str) -> Path:
 
 def number(given: str, key: str) -> float:
     try:
-        found = float(given)
+        value = float(given)
     except ValueError as e:
         raise SettingsError(f"{key} is '{given}'.", "Give a number.") from e
-    if not found > 0:
+    if not value > 0:
         raise SettingsError(f"{key} is {given}.", "Give a number above 0.")
-    return found
+    return value
 
 
 def whole(given: str, key: str) -> int:
@@ -49,10 +49,10 @@ def mebibytes(given: str, key: str) -> int:
 
 
 def share(given: str, key: str) -> float:
-    found = number(given, key)
-    if found > 1:
-        raise SettingsError(f"{key} is {found:g}.", "Give a part of one, such as 0.8.")
-    return found
+    value = number(given, key)
+    if value > 1:
+        raise SettingsError(f"{key} is {value:g}.", "Give a part of one, such as 0.8.")
+    return value
 
 
 def domains(given: str, key: str) -> tuple[str, ...]:
@@ -65,10 +65,10 @@ def emails(given: str, key: str) -> tuple[str, ...]:
     return _who(given, key, "addresses like ann@example.org", lambda word: "@" in word)
 
 
-def _who(given: str, key: str, kind: str, fits: Callable[[str], bool]) -> tuple[str, ...]:
-    words = tuple(word.lower().removeprefix("@") for word in _words(given))
+def _who(raw_value: str, key: str, kind: str, fits: Callable[[str], bool]) -> tuple[str, ...]:
+    words = tuple(word.lower().removeprefix("@") for word in _words(raw_value))
     if not words or not all(map(fits, words)):
-        raise SettingsError(f"{key} is '{given}'.", f"Give {kind}, separated by commas.")
+        raise SettingsError(f"{key} is '{raw_value}'.", f"Give {kind}, separated by commas.")
     return words
 
 
@@ -182,7 +182,7 @@ def json_object(given: str, key: str) -> dict[str, Any]:
     if not given:
         return {}
     try:
-        found = json.loads(
+        value = json.loads(
             given if given.startswith("{") else Path(given).expanduser().read_text(encoding="utf-8")
         )
     except (OSError, ValueError) as e:
@@ -190,19 +190,19 @@ def json_object(given: str, key: str) -> dict[str, Any]:
             f"{key} is neither JSON nor the path of a JSON file.",
             "Give the file that Google's console makes.",
         ) from e
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise SettingsError(
             f"{key} is not a JSON object.", "Give the file that Google's console makes."
         )
-    return found
+    return value
 
 
-def _bounded(given: str, key: str) -> float:
-    found = number(given, key)
-    if found == inf:
-        raise SettingsError(f"{key} is {given}.", "Give a number that is finite.")
-    return found
+def _bounded(raw_value: str, key: str) -> float:
+    value = number(raw_value, key)
+    if value == inf:
+        raise SettingsError(f"{key} is {raw_value}.", "Give a number that is finite.")
+    return value
 
 
-def _words(given: str) -> list[str]:
-    return given.replace(",", " ").split()
+def _words(raw_value: str) -> list[str]:
+    return raw_value.replace(",", " ").split()

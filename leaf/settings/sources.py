@@ -30,31 +30,37 @@ T = TypeVar("T")
 def read(environ: Mapping[str, str], secrets: Mapping[str, object]) -> Settings:
     """Raises SettingsError, which names the key."""
     handed: dict[str, Any] = {"environ": environ, "secrets": secrets}
-    given = _model()(**handed)
-    said = {name: value for name in given.model_fields_set if (value := getattr(given, name)) != ""}
-    said = {**said_by_client(said.get("LEAF_GOOGLE_CLIENT_JSON", {})), **said}
-    if "ANTHROPIC_BASE_URL" in said and "LEAF_MODEL_URL" not in said:
-        said["LEAF_MODEL_URL"] = model_address(said["ANTHROPIC_BASE_URL"], "ANTHROPIC_BASE_URL")
-    settings = _made(Settings, said)
+    raw_settings = _model()(**handed)
+    value_of = {
+        name: value
+        for name in raw_settings.model_fields_set
+        if (value := getattr(raw_settings, name)) != ""
+    }
+    value_of = {**said_by_client(value_of.get("LEAF_GOOGLE_CLIENT_JSON", {})), **value_of}
+    if "ANTHROPIC_BASE_URL" in value_of and "LEAF_MODEL_URL" not in value_of:
+        value_of["LEAF_MODEL_URL"] = model_address(
+            value_of["ANTHROPIC_BASE_URL"], "ANTHROPIC_BASE_URL"
+        )
+    settings = _made(Settings, value_of)
     return replace(settings, home=settings.home.resolve())
 
 
 class _From(PydanticBaseSettingsSource):
     """A mapping from keys to values. A key that stands there empty is not given."""
 
-    def __init__(self, settings_cls: type[BaseSettings], given: Mapping[str, object]) -> None:
+    def __init__(self, settings_cls: type[BaseSettings], values: Mapping[str, object]) -> None:
         super().__init__(settings_cls)
-        self._given = given
+        self._given = values
 
     def get_field_value(self, _field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         return self._given.get(field_name), field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        found = {
+        values = {
             name: self.get_field_value(field, name)[0]
             for name, field in self.settings_cls.model_fields.items()
         }
-        return {name: _text(value) for name, value in found.items() if value not in (None, "")}
+        return {name: _text(value) for name, value in values.items() if value not in (None, "")}
 
 
 class _Given(BaseSettings):
@@ -99,14 +105,14 @@ def _validator(key: Key) -> PlainValidator:
     )
 
 
-def _made(kind: type[T], said: Mapping[str, Any]) -> T:
+def _made(kind: type[T], value_of: Mapping[str, Any]) -> T:
     """A dataclass from what was said; the rest keeps its default."""
     values: dict[str, Any] = {}
     for name, plain, key in keyed(kind):
         if key is None:
-            values[name] = _made(plain, said)
-        elif key.name in said:
-            values[name] = said[key.name]
+            values[name] = _made(plain, value_of)
+        elif key.name in value_of:
+            values[name] = value_of[key.name]
     return kind(**values)
 
 

@@ -67,10 +67,10 @@ class Storage:
         environment."""
         if not self.url.startswith("s3:"):
             return {}
-        said = {
+        options = {
             "endpoint": self.endpoint,
             "region": self.region,
             "access_key_id": self.key_id,
             "secret_access_key": self.secret,
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in options.items() if value}

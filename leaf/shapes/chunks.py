@@ -338,8 +338,8 @@ def chunk(kind: str, **fields: Any) -> Any:
 
 def shown_chunk(name: str, data_id: str, data: Any) -> Chunk:
     """The chunk of what a tool shows: `data-<name>`."""
-    made: OtherChunk = {"type": f"data-{name}", "id": data_id, "data": data}  # type: ignore[typeddict-unknown-key]
-    return made
+    data_chunk: OtherChunk = {"type": f"data-{name}", "id": data_id, "data": data}  # type: ignore[typeddict-unknown-key]
+    return data_chunk
 
 
 # From outside
@@ -393,8 +393,8 @@ def parse_chunks(given: object, where: str = "an answer") -> list[Chunk]:
     return list(given)
 
 
-def _as_tuple(given: object) -> tuple[Chunk, ...]:
-    return tuple(parse_chunks(given))
+def _as_tuple(value: object) -> tuple[Chunk, ...]:
+    return tuple(parse_chunks(value))
 
 
 Chunks = Annotated[tuple[Chunk, ...], PlainValidator(_as_tuple)]

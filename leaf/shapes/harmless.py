@@ -98,7 +98,7 @@ def _pieces(document: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     text = _TAG.sub("<" + JOINER, parted(text))
-    return _OTHER_FENCE.sub(lambda found: found.group() + JOINER, text)
+    return _OTHER_FENCE.sub(lambda match: match.group() + JOINER, text)
 
 
 def _fenced(code: list[str], language: str) -> str:
@@ -108,30 +108,30 @@ def _fenced(code: list[str], language: str) -> str:
     return f"{fence}{language}\n{inside}\n{fence}\n"
 
 
-def _break_image(found: re.Match[str]) -> str:
+def _break_image(match: re.Match[str]) -> str:
     """`![a](u)` and `![a][r]` lose the mark and stay links; any other `![` keeps it but is
     parted."""
-    return JOINER if _PICTURE.match(found.string, found.end()) else "!" + JOINER
+    return JOINER if _PICTURE.match(match.string, match.end()) else "!" + JOINER
 
 
-def _break_link(found: re.Match[str]) -> str:
+def _break_link(match: re.Match[str]) -> str:
     """Part the opening of a link whose address has a scheme that is not allowed, so that it is
     drawn as text."""
-    end = found.end()
-    if _NO_SCHEME.match(found.string, end, end + _AHEAD) or _WEB_OR_MAIL.match(found.string, end):
-        return found.group()
+    end = match.end()
+    if _NO_SCHEME.match(match.string, end, end + _AHEAD) or _WEB_OR_MAIL.match(match.string, end):
+        return match.group()
     # No scheme goes on behind these, so that no character is looked at for many addresses.
-    stop = found.string.find("<" if found.group() == "<" else "]", end, end + _AHEAD)
-    address = found.string[end : stop if stop >= 0 else end + _AHEAD]
-    if _plain_address(address).startswith("#") and found.group() != "<":
+    stop = match.string.find("<" if match.group() == "<" else "]", end, end + _AHEAD)
+    address = match.string[end : stop if stop >= 0 else end + _AHEAD]
+    if _plain_address(address).startswith("#") and match.group() != "<":
         return (
-            "]" + JOINER + found.group(1)
+            "]" + JOINER + match.group(1)
         )  # a link within the page leads nowhere, or poses as a mark
     if allowed_address(address):
-        return found.group()
-    if found.group() == "<":
+        return match.group()
+    if match.group() == "<":
         return "<" + JOINER
-    return "]" + JOINER + found.group(1)
+    return "]" + JOINER + match.group(1)
 
 
 def _plain_address(address: str) -> str:

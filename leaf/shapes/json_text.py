@@ -14,14 +14,14 @@ follow."""
 def read(text: str | bytes) -> Any:
     """Its value. Raises ValueError for what is no JSON, or goes deeper than `DEPTH`."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except RecursionError as e:
         raise ValueError(_TOO_DEEP) from e
-    level = [found]
+    level = [value]
     for _ in range(DEPTH):
         level = list(chain.from_iterable(map(_inner, level)))
         if not level:
-            return found
+            return value
     raise ValueError(_TOO_DEEP)
 
 

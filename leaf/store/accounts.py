@@ -66,7 +66,7 @@ def remove_account(tx: Transaction, email: str) -> AccountGone:
         )
     user = {"user": str(rows[0]["id"]), "email": str(rows[0]["email"])}
     alone, shared = _memberships(tx, user)
-    found = [remove_workspace(tx, workspace_id) for workspace_id in alone]
+    removals = [remove_workspace(tx, workspace_id) for workspace_id in alone]
     stopped: list[str] = []
     for workspace_id in shared:
         stopped += messages.stop_unfinished(tx, Scope(workspace_id, ""), user["user"])
@@ -74,7 +74,7 @@ def remove_account(tx: Transaction, email: str) -> AccountGone:
         gone = Gone(workspace_id, hashes=tuple(shared_by_links))
         for chat_id in _chats_of_one(tx, workspace_id, user):
             gone += remove_chat(tx, workspace_id, chat_id)
-        found.append(gone)
+        removals.append(gone)
     jobs = "SELECT id FROM jobs WHERE user_id = :user"
     tx.execute(f"DELETE FROM job_items WHERE job_id IN ({jobs})", user)
     outside = {"chat": f"{OUTSIDE}:{user['user']}"}
@@ -88,7 +88,7 @@ def remove_account(tx: Transaction, email: str) -> AccountGone:
     tx.execute("DELETE FROM budgets WHERE subject = :user", user)
     tx.execute("DELETE FROM audit WHERE subject = :email", user)
     tx.execute("DELETE FROM users WHERE id = :user", user)
-    return AccountGone(user["user"], found, stopped)
+    return AccountGone(user["user"], removals, stopped)
 
 
 def unscoped_nobodys(db: Database) -> list[tuple[str, str]]:

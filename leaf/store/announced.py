@@ -43,7 +43,7 @@ def shown(db: Database, scope: Scope, job_id: str, limit: int) -> list[JobItem]:
         f"ORDER BY {URGENT}, position LIMIT :limit",
         {"job": job_id, "limit": limit},
     )
-    return sorted((JobItem(**row) for row in rows), key=lambda found: found.position)
+    return sorted((JobItem(**row) for row in rows), key=lambda entry: entry.position)
 
 
 def missing(db: Database, scope: Scope, chat_id: str) -> list[JobItem]:
@@ -59,8 +59,10 @@ def missing(db: Database, scope: Scope, chat_id: str) -> list[JobItem]:
     asked = [(row.pop("asked"), row) for row in rows]
     return [
         JobItem(**row)
-        for given, row in asked
-        if given.get("announced") and given.get("target") == chat_id and not given.get(WITHOUT)
+        for request, row in asked
+        if request.get("announced")
+        and request.get("target") == chat_id
+        and not request.get(WITHOUT)
     ]
 
 
@@ -79,17 +81,17 @@ def wanted_too(
 ) -> tuple[bool, frozenset[str]]:
     """Whether anything but this item wants the file in the library: another item of whichever job, a
     chat, a project; and the chats beside whose questions other items have put it."""
-    given = params(scope, file=file_id, job=job_id, position=position)
+    values = params(scope, file=file_id, job=job_id, position=position)
     items = db.read(
         "SELECT j.asked FROM job_items i JOIN jobs j ON j.id = i.job_id WHERE i.file_id = :file AND "
         "j.workspace_id = :workspace AND i.state <> 'cancelled' AND NOT (i.job_id = :job AND "
         "i.position = :position)",
-        given,
+        values,
     )
     places = db.read(
         "SELECT 1 AS yes FROM chat_files k WHERE k.file_id = :file AND k.detached_at IS NULL "
         "UNION ALL SELECT 1 AS yes FROM project_files p WHERE p.file_id = :file",
-        given,
+        values,
     )
     targets = frozenset(str(row["asked"].get("target", "")) for row in items)
     return bool(items or places), targets - {""}
@@ -130,15 +132,15 @@ def turn(
     many there were. Raises NotFoundError."""
     known, names = one_of("state", before)
     one = "" if position is None else " AND position = :position"
-    given: Json = {"job": job_id, "new": state, "problem": problem, **names}
+    values: Json = {"job": job_id, "new": state, "problem": problem, **names}
     if position is not None:
-        given["position"] = position
+        values["position"] = position
     with db.transaction(scope) as tx:
         jobs.get(tx, scope, job_id)
         rows = tx.read(
             "UPDATE job_items SET state = :new, problem = :problem "
             f"WHERE job_id = :job AND {known}{one} RETURNING position",
-            given,
+            values,
         )
         _settle(tx, job_id)
         return len(rows)

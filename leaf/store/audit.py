@@ -147,12 +147,12 @@ def note(db: Database, scope: Scope, action: str, subject: str = "") -> None:
 
 def unscoped_refused(db: Database, address: str) -> None:
     """A sign-in that was refused, once an hour for each address."""
-    given: Row = {"subject": address[:LONGEST_SUBJECT], "since": now() - AGAIN}
+    values: Row = {"subject": address[:LONGEST_SUBJECT], "since": now() - AGAIN}
     with db.transaction() as tx:
         if not tx.read(
             "SELECT 1 AS yes FROM audit WHERE outcome = 'refused' AND subject = :subject AND "
             "happened_at > :since LIMIT 1",
-            given,
+            values,
         ):
             add(tx, Scope("", ""), "sign-in", address, "refused")
 
@@ -177,19 +177,19 @@ def page(
     """Lines of the workspace, newest first, of one kind and one person if asked. For owners: raises
     InvalidInputError, NotFoundError for a stranger."""
     _check_owner(db, scope)
-    condition, given = _wanted(kind, user_id)
+    condition, values = _wanted(kind, user_id)
     return _read(
-        db, f"a.workspace_id = :workspace AND {condition}", params(scope, **given), limit, offset
+        db, f"a.workspace_id = :workspace AND {condition}", params(scope, **values), limit, offset
     )
 
 
 def count(db: Database, scope: Scope, *, kind: str = "", user_id: str = "") -> int:
     """How many there are. Raises as `page`."""
     _check_owner(db, scope)
-    condition, given = _wanted(kind, user_id)
+    condition, values = _wanted(kind, user_id)
     rows = db.read(
         f"SELECT count(*) AS n FROM audit a WHERE a.workspace_id = :workspace AND {condition}",
-        params(scope, **given),
+        params(scope, **values),
     )
     return int(rows[0]["n"])
 
@@ -198,17 +198,17 @@ def unscoped_page(
     db: Database, kind: str = "", email: str = "", limit: int = PAGE, offset: int = 0
 ) -> list[AuditLine]:
     """Lines of all workspaces, and of none, newest first. For the operator."""
-    condition, given = _wanted_of_all(kind, email)
-    return _read(db, condition, given, limit, offset)
+    condition, values = _wanted_of_all(kind, email)
+    return _read(db, condition, values, limit, offset)
 
 
 def unscoped_count(db: Database, kind: str = "", email: str = "") -> int:
     """How many there are. For the operator."""
-    condition, given = _wanted_of_all(kind, email)
+    condition, values = _wanted_of_all(kind, email)
     (row,) = db.read(
         "SELECT count(*) AS n FROM audit a LEFT JOIN users u ON u.id = a.user_id "
         f"WHERE {condition}",
-        given,
+        values,
     )
     return int(row["n"])
 
@@ -220,15 +220,15 @@ def unscoped_sweep(db: Database, kept: timedelta) -> None:
 
 
 def _wanted_of_all(kind: str, email: str) -> tuple[str, Row]:
-    condition, given = _wanted(kind, "")
+    condition, values = _wanted(kind, "")
     if not email.strip():
-        return condition, given
-    given["email"] = email.strip().lower()
-    return f"{condition} AND (u.email = :email OR a.subject = :email)", given
+        return condition, values
+    values["email"] = email.strip().lower()
+    return f"{condition} AND (u.email = :email OR a.subject = :email)", values
 
 
 def _wanted(kind: str, user_id: str) -> tuple[str, Row]:
-    conditions, given = ["TRUE"], Row()
+    conditions, values = ["TRUE"], Row()
     if kind:
         if kind not in KINDS:
             raise InvalidInputError(
@@ -236,19 +236,19 @@ def _wanted(kind: str, user_id: str) -> tuple[str, Row]:
             )
         those, names = one_of("a.action", [a for a, of in ACTIONS.items() if of == kind])
         conditions.append(those)
-        given |= names
+        values |= names
     if user_id:
         conditions.append("a.user_id = :person")
-        given["person"] = user_id
-    return " AND ".join(conditions), given
+        values["person"] = user_id
+    return " AND ".join(conditions), values
 
 
-def _read(db: Database, condition: str, given: Row, limit: int, offset: int) -> list[AuditLine]:
+def _read(db: Database, condition: str, values: Row, limit: int, offset: int) -> list[AuditLine]:
     rows = db.read(
         "SELECT a.id, a.happened_at, a.workspace_id, a.user_id, COALESCE(u.email, '') AS who, a.action, "
         f"a.subject, a.outcome FROM audit a LEFT JOIN users u ON u.id = a.user_id WHERE {condition} "
         "ORDER BY a.happened_at DESC, a.id DESC LIMIT :limit OFFSET :offset",
-        {**given, "limit": limit, "offset": offset},
+        {**values, "limit": limit, "offset": offset},
     )
     return [AuditLine(**row) for row in rows]
 

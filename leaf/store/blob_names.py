@@ -20,18 +20,18 @@ KEPT = {
 
 def is_named(db: Database | Transaction, scope: Scope, sha256: str) -> bool:
     """Whether anything of the workspace is made of these bytes, deleted files too."""
-    given = {"workspace": scope.workspace_id, "sha256": sha256}
+    values = {"workspace": scope.workspace_id, "sha256": sha256}
     asked = " OR ".join(
         f"EXISTS (SELECT 1 FROM {table} WHERE workspace_id = :workspace AND sha256 = :sha256)"
         for table in KEPT
     )
-    return bool(db.read(f"SELECT {asked} AS named", given)[0]["named"])
+    return bool(db.read(f"SELECT {asked} AS named", values)[0]["named"])
 
 
 def unscoped_named(db: Database) -> dict[BlobKey, str]:
     """All that are named in any workspace, and what each is: `file orders.csv`. For whoever runs
     Leaf."""
-    found: dict[BlobKey, str] = {}
+    label_of: dict[BlobKey, str] = {}
     for table, what in KEPT.items():
         name = "max(name)" if table in ("files", "made_files") else "''"
         for row in db.read(
@@ -39,8 +39,8 @@ def unscoped_named(db: Database) -> dict[BlobKey, str]:
             f"GROUP BY workspace_id, sha256"
         ):
             key = BlobKey(row["workspace_id"], row["sha256"])
-            found.setdefault(key, f"{what} {row['name']}".strip())
-    return {**unscoped_waiting(db), **found}
+            label_of.setdefault(key, f"{what} {row['name']}".strip())
+    return {**unscoped_waiting(db), **label_of}
 
 
 def unscoped_named_in(db: Database, workspace_id: str) -> set[BlobKey]:

@@ -34,7 +34,7 @@ class BlobStates:
 
     def lost(self, workspace_id: str, hashes: Collection[str]) -> dict[str, bool]:
         """Those that were not found as they were kept, and whether that was altered."""
-        found: dict[str, bool] = {}
+        altered_of: dict[str, bool] = {}
         every = list(dict.fromkeys(hashes))
         for start in range(0, len(every), BATCH):
             those, names = one_of("sha256", every[start : start + BATCH])
@@ -43,8 +43,8 @@ class BlobStates:
                 f"state <> 'swept' AND {those}",
                 {"workspace": workspace_id, **names},
             )
-            found |= {str(row["sha256"]): row["state"] == "altered" for row in rows}
-        return found
+            altered_of |= {str(row["sha256"]): row["state"] == "altered" for row in rows}
+        return altered_of
 
     def all_lost(self) -> list[tuple[BlobKey, bool]]:
         """The same in all workspaces, those that were found first before the others."""
@@ -57,7 +57,7 @@ class BlobStates:
     def note(self, key: BlobKey, *, altered: bool) -> None:
         """It was looked for and not found as it was kept. Where that cannot be written it is seen
         the next time."""
-        given = {**key._asdict(), "state": "altered" if altered else "missing", "at": now()}
+        values = {**key._asdict(), "state": "altered" if altered else "missing", "at": now()}
         try:
             with self._db.transaction() as tx:
                 tx.concerns([key.workspace_id])
@@ -66,7 +66,7 @@ class BlobStates:
                     "INSERT INTO blob_states (workspace_id, sha256, state, since) VALUES "
                     "(:workspace_id, :sha256, :state, :at) ON CONFLICT (workspace_id, sha256) DO "
                     "UPDATE SET state = excluded.state WHERE blob_states.state <> excluded.state",
-                    given,
+                    values,
                 )
         except StoreError as e:
             _log.warning("that a file is lost could not be noted: %s", e)

@@ -131,8 +131,8 @@ class Blobs:
             if not there.is_file():
                 raise gone_from_folder()
             return there
-        if (found := self.cache.find(key)) is not None:
-            return found
+        if (path := self.cache.find(key)) is not None:
+            return path
         if there.is_file() and self._made_lasting(self.store, key, there):
             return there
         return self._fetched(self.store, self.cache, key)
@@ -319,7 +319,7 @@ class Blobs:
             lock = self._fetching.setdefault(key, threading.Lock())
         try:
             with lock:
-                found = cache.find(key) or self._filled(cache, store, key)
+                path = cache.find(key) or self._filled(cache, store, key)
         except BlobGoneError as e:
             if self._states is not None:
                 self._states.note(key, altered=e.altered)
@@ -329,16 +329,16 @@ class Blobs:
                 self._fetching.pop(key, None)
         if self._states is not None:
             self._states.clear(key)
-        self._note_intact(found)
-        return found
+        self._note_intact(path)
+        return path
 
     def _filled(self, cache: BlobCache, store: ObjectStore, key: BlobKey) -> HeldPath:
         """Fetch a blob, once more where another process has already made room of it."""
         for _ in range(TRIES):
             began = time.monotonic()
-            if (found := cache.fill(key, store.pieces(key))) is not None:
-                self.pace.note(found.stat().st_size, time.monotonic() - began)
-                return found
+            if (path := cache.fill(key, store.pieces(key))) is not None:
+                self.pace.note(path.stat().st_size, time.monotonic() - began)
+                return path
         raise StoreError(
             "The cache in the data folder does not keep what is put there.",
             "Raise LEAF_CACHE_GB, and look whether this process may open more files.",
@@ -370,5 +370,5 @@ class Blobs:
 
 def _fingerprint(path: Path) -> tuple[int, int, int]:
     """What changes when a file is written, and stays when a child gets a link to it."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns

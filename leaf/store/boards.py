@@ -231,9 +231,9 @@ def add(db: Database, scope: Scope, board_id: str, draft: PinDraft) -> tuple[Pin
                 f"“{board.name}” has {MOST_PINS} pins, which is as many as a board takes.",
                 "Remove some, or pin to another board.",
             )
-        made = new_id()
-        _insert(tx, scope, board.id, made, draft, max(there.values(), default=0) + 1)
-        return own_pin(tx, scope, made), True
+        pin_id = new_id()
+        _insert(tx, scope, board.id, pin_id, draft, max(there.values(), default=0) + 1)
+        return own_pin(tx, scope, pin_id), True
 
 
 def rename_pin(db: Database, scope: Scope, pin_id: str, title: str) -> None:
@@ -307,27 +307,30 @@ def computed(
     something else. Raises NotFoundError for one that was removed meanwhile."""
     with db.transaction(scope) as tx:
         own_pin(tx, scope, pin.id)
-        given: Row = {"pin": pin.id, "outcome": dict(outcome)}
+        values: Row = {"pin": pin.id, "outcome": dict(outcome)}
         if draft is None:
-            tx.execute("UPDATE board_pins SET outcome = :outcome WHERE id = :pin", given)
+            tx.execute("UPDATE board_pins SET outcome = :outcome WHERE id = :pin", values)
         else:
-            given |= {"result": draft.result, "sha256": draft.sha256}
-            given |= {"content": dict(draft.content), "earlier": dict(earlier) if earlier else None}
+            values |= {"result": draft.result, "sha256": draft.sha256}
+            values |= {
+                "content": dict(draft.content),
+                "earlier": dict(earlier) if earlier else None,
+            }
             tx.execute(
                 "UPDATE board_pins SET outcome = :outcome, result = :result, sha256 = :sha256, "
                 "content = :content, earlier = :earlier WHERE id = :pin",
-                given,
+                values,
             )
         return own_pin(tx, scope, pin.id)
 
 
 def source_files(db: Database, scope: Scope, file_ids: Sequence[str]) -> Mapping[str, SourceFile]:
     """Files of the workspace as they are now, by id; one that was deleted for good is not there."""
-    those, given = one_of("f.id", list(file_ids))
+    those, ids = one_of("f.id", list(file_ids))
     rows = db.read(
         "SELECT f.id, f.name, f.deleted_at IS NOT NULL AS deleted FROM files f WHERE "
         f"f.workspace_id = :workspace AND {those} AND {MEMBER}",
-        params(scope, **given),
+        params(scope, **ids),
     )
     return {str(row["id"]): SourceFile(row["name"], bool(row["deleted"])) for row in rows}
 
@@ -340,13 +343,15 @@ def _create(tx: Transaction, scope: Scope, name: str) -> Board:
         raise InvalidInputError(
             f"You have {MOST_BOARDS} boards, which is as many as there may be.", "Delete one first."
         )
-    made = new_id()
+    board_id = new_id()
     tx.execute(
         "INSERT INTO boards (id, workspace_id, user_id, name, shared, created_at) VALUES (:id, "
         ":workspace, :user, :name, FALSE, :at)",
-        params(scope, id=made, name=_named(name, NAME_LENGTH, "A board needs a name."), at=now()),
+        params(
+            scope, id=board_id, name=_named(name, NAME_LENGTH, "A board needs a name."), at=now()
+        ),
     )
-    return get(tx, scope, made)
+    return get(tx, scope, board_id)
 
 
 def _first(tx: Transaction, scope: Scope) -> Board:
@@ -386,7 +391,7 @@ def _places(tx: Transaction, board_id: str) -> dict[str, int]:
 
 
 def _insert(
-    tx: Transaction, scope: Scope, board_id: str, made: str, draft: PinDraft, place: int
+    tx: Transaction, scope: Scope, board_id: str, pin_id: str, draft: PinDraft, place: int
 ) -> None:
     tx.execute(
         "INSERT INTO board_pins (id, board_id, workspace_id, user_id, chat_id, message_id, result, "
@@ -395,7 +400,7 @@ def _insert(
         ":content, NULL, NULL, :at, NULL)",
         params(
             scope,
-            id=made,
+            id=pin_id,
             board=board_id,
             chat=draft.chat_id,
             message=draft.message_id,

@@ -35,11 +35,11 @@ class Tree:
 
     def branch(self, end: str) -> list[str]:
         """Ids from the first question to this message."""
-        found: list[str] = []
+        ids: list[str] = []
         while end:
-            found.append(end)
+            ids.append(end)
             end = self.parents[end]
-        return found[::-1]
+        return ids[::-1]
 
     def siblings(self, message_id: str) -> tuple[str, ...]:
         return tuple(self.children[self.parents[message_id]])
@@ -52,7 +52,7 @@ class Tree:
 
 def tree(db: Database | Transaction, chat_id: str) -> Tree:
     """Of all messages of a chat, without what they say."""
-    found = Tree()
+    message_tree = Tree()
     rows = db.read(
         "SELECT id, parent_id, role, created_at FROM messages WHERE chat_id = :chat ORDER BY "
         "created_at, id",
@@ -60,13 +60,17 @@ def tree(db: Database | Transaction, chat_id: str) -> Tree:
     )
     for row in rows:
         message_id, parent_id = str(row["id"]), str(row["parent_id"])
-        found.parents[message_id], found.times[message_id], found.roles[message_id] = (
+        (
+            message_tree.parents[message_id],
+            message_tree.times[message_id],
+            message_tree.roles[message_id],
+        ) = (
             parent_id,
             row["created_at"],
             row["role"],
         )
-        found.children.setdefault(parent_id, []).append(message_id)
-    return found
+        message_tree.children.setdefault(parent_id, []).append(message_id)
+    return message_tree
 
 
 def message_of(row: Row) -> Message:
@@ -90,21 +94,21 @@ def read(
         f"x.created_at <= :last",
         {"chat": chat_id, "first": min(wanted), "last": max(wanted)},
     )
-    found = {str(row["id"]): row for row in rows}
-    return [message_of(found[message_id]) for message_id in ids if message_id in found]
+    row_of = {str(row["id"]): row for row in rows}
+    return [message_of(row_of[message_id]) for message_id in ids if message_id in row_of]
 
 
 class Branch(Sequence[Message]):
     """The messages of a branch, oldest first, read when they are looked at. Safe to use from any
     number of threads."""
 
-    def __init__(self, db: Database, chat_id: str, found: Tree, ids: Sequence[str]) -> None:
-        self.roles: tuple[str, ...] = tuple(found.roles[message_id] for message_id in ids)
+    def __init__(self, db: Database, chat_id: str, message_tree: Tree, ids: Sequence[str]) -> None:
+        self.roles: tuple[str, ...] = tuple(message_tree.roles[message_id] for message_id in ids)
         """Who said each of them; known without reading it."""
         self._db = db
         self._chat_id = chat_id
         self._ids = tuple(ids)
-        self._times = found.times
+        self._times = message_tree.times
         self._known: dict[int, Message] = {}
         self._piece = PIECE
         self._lock = threading.Lock()
@@ -141,7 +145,7 @@ class Branch(Sequence[Message]):
                 i for i in range(max(0, at + 1 - self._piece), at + 1) if i not in self._known
             ]
             self._piece = min(LARGEST_PIECE, 2 * self._piece)
-            found = read(self._db, self._chat_id, self._times, [self._ids[i] for i in places])
-            by_id = {message.id: message for message in found}
+            messages = read(self._db, self._chat_id, self._times, [self._ids[i] for i in places])
+            by_id = {message.id: message for message in messages}
             self._known.update({i: by_id[self._ids[i]] for i in places if self._ids[i] in by_id})
         return self._known[at]

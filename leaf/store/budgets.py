@@ -25,13 +25,13 @@ def list_budgets(db: Database, scope: Scope) -> dict[str, Budget]:
         f":workspace AND {MEMBER}",
         params(scope),
     )
-    found = {}
+    budgets = {}
     for row in rows:
         figures = Allowance(*(row[name] for name in Allowance.NAMES))
-        found[str(row["subject"])] = Budget(
+        budgets[str(row["subject"])] = Budget(
             str(row["subject"]), figures, str(row["set_by_name"]), row["set_at"]
         )
-    return found
+    return budgets
 
 
 def set_budget(db: Database, scope: Scope, subject: str, allowance: Allowance) -> None:

@@ -43,18 +43,18 @@ class BlobCount:
 def check(store: Store, told: Told) -> BlobCount:
     """Read every blob that the database names, from where it lasts, and compare its hash. Raises
     StorageError."""
-    named, found = blob_names.unscoped_named(store.db), BlobCount()
+    named, tally = blob_names.unscoped_named(store.db), BlobCount()
     place = store.blobs.place
     for number, (key, what) in enumerate(sorted(named.items()), 1):
         problem, size = _examined(place, key)
         if not problem:
-            found.add(size)
+            tally.add(size)
         elif store.blobs.store is not None and not _examined(store.blobs.folder, key)[0]:
-            found.problems.append(f"{what}: in the data folder alone; storage move copies it.")
+            tally.problems.append(f"{what}: in the data folder alone; storage move copies it.")
         else:
-            found.problems.append(f"{what}: {problem} (SHA-256 {key.sha256}).")
+            tally.problems.append(f"{what}: {problem} (SHA-256 {key.sha256}).")
         told(number, len(named))
-    return found
+    return tally
 
 
 def move(
@@ -63,34 +63,34 @@ def move(
     """Copy every blob that the target lacks, and read it back. What is there already is not copied
     again, so an interrupted move goes on. `remove` takes away from the source what the target is
     known to hold. Raises StorageError."""
-    entries, found = list(source.entries()), BlobCount()
+    entries, tally = list(source.entries()), BlobCount()
     for number, entry in enumerate(entries, 1):
         there = target.find(entry.key)
         if there is not None and there.size == entry.size and not remove:
-            found.left += 1
+            tally.left += 1
         elif problem := _copied(source, target, entry):
-            found.problems.append(f"{entry.key.place}: {problem}.")
+            tally.problems.append(f"{entry.key.place}: {problem}.")
         else:
-            found.add(entry.size)
+            tally.add(entry.size)
             if remove:
                 source.delete(entry.key)
         told(number, len(entries))
-    return found
+    return tally
 
 
 def sweep(store: Store, told: Told, *, trial: bool = False) -> BlobCount:
     """Delete the blobs of this database's workspaces that it does not name and that are older than
     a day, wherever they stand; with `trial` only count them. Raises StorageError."""
     named, ours = blob_names.unscoped_named(store.db), blob_names.unscoped_workspaces(store.db)
-    found = BlobCount()
+    tally = BlobCount()
     nobodys = [entry for entry in _everywhere(store) if entry.key not in named]
     old = [e for e in nobodys if e.key.workspace_id in ours and is_old(e)]
     going = iter(old) if trial else swept(store, old, lambda: blob_names.unscoped_named(store.db))
     for number, entry in enumerate(going, 1):
-        found.add(entry.size)
+        tally.add(entry.size)
         told(number, len(old))
-    found.left = len(nobodys) - found.done
-    return found
+    tally.left = len(nobodys) - tally.done
+    return tally
 
 
 def swept(
@@ -103,10 +103,10 @@ def swept(
         return
     states = BlobStates(store.db)
     states.begin_sweep([entry.key for entry in entries])
-    kept = named()
+    named_keys = named()
     for entry in entries:
         key = entry.key
-        if key in kept:
+        if key in named_keys:
             states.clear(key)
         elif states.sweep(key, lambda k=key: store.blobs.delete_if(k, is_old)):  # type: ignore[misc]
             yield entry
@@ -116,10 +116,10 @@ def _everywhere(store: Store) -> Iterable[BlobEntry]:
     """Of each blob one entry, from where it lasts, the folder or the cache."""
     blobs = store.blobs
     places = [blobs.cache.files] if blobs.cache is not None else []
-    found: dict[BlobKey, BlobEntry] = {}
+    entry_of: dict[BlobKey, BlobEntry] = {}
     for place in (*places, blobs.folder, blobs.place):
-        found.update({entry.key: entry for entry in place.entries()})
-    return found.values()
+        entry_of.update({entry.key: entry for entry in place.entries()})
+    return entry_of.values()
 
 
 def is_old(entry: BlobEntry) -> bool:

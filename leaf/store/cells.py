@@ -65,12 +65,12 @@ def of_messages(
         f"ORDER BY position, created_at",
         {"chat": chat_id, **ids},
     )
-    found = [
+    cells = [
         KeptCell(str(r["key"]), str(r["message_id"]), str(r["code"]), tuple(r["files"]))
         for r in rows
     ]
     order = {message_id: place for place, message_id in enumerate(message_ids)}
-    return sorted(found, key=lambda cell: order[cell.message_id])
+    return sorted(cells, key=lambda cell: order[cell.message_id])
 
 
 def adopt(db: Database, old_id: str, new_id: str) -> None:

@@ -223,10 +223,10 @@ class ChangedTopics:
 def topics_of(sql: str) -> frozenset[str]:
     """What a statement changes that pages show. To set a column to itself is to hold the row, and a
     heartbeat is no change."""
-    found = set()
+    topics = set()
     for match in _WRITES.finditer(sql):
         column, value = match["column"], (match["value"] or "").rpartition(".")[2]
         if match["updated"] and column in (value, _HEARTBEAT):
             continue
-        found.add(TOPICS.get(match["inserted"] or match["deleted"] or match["updated"], SILENT))
-    return frozenset(found - {SILENT})
+        topics.add(TOPICS.get(match["inserted"] or match["deleted"] or match["updated"], SILENT))
+    return frozenset(topics - {SILENT})

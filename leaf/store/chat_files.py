@@ -26,9 +26,9 @@ def attach(
         rows = tx.read(
             "SELECT * FROM chat_files WHERE chat_id = :chat ORDER BY position", {"chat": chat_id}
         )
-        found = files.get_all(tx, scope, list(dict.fromkeys(file_ids)), chat_id=chat_id)
+        library_files = files.get_all(tx, scope, list(dict.fromkeys(file_ids)), chat_id=chat_id)
         there = {str(r["file_id"]) for r in rows}
-        new = [file for file in found if file.id not in there]
+        new = [file for file in library_files if file.id not in there]
         names = dict(
             zip(
                 (f.id for f in new),
@@ -37,7 +37,8 @@ def attach(
             )
         )
         return [
-            _attach(tx, rows, chat_id, file, names.get(file.id, ""), message_id) for file in found
+            _attach(tx, rows, chat_id, file, names.get(file.id, ""), message_id)
+            for file in library_files
         ]
 
 
@@ -118,16 +119,16 @@ def list_chat_files(
     NotFoundError."""
     chats.get(db, scope, chat_id)
     live = "" if deleted else "AND f.deleted_at IS NULL "
-    given = params(scope, chat=chat_id)
+    values = params(scope, chat=chat_id)
     among = (
         "FROM chat_files k JOIN files f ON f.id = k.file_id WHERE k.chat_id = :chat AND "
         f"k.detached_at IS NULL {live}AND"
     )
     named, order = "SELECT k.handle, k.slug, k.message_id,", "ORDER BY k.position"
     plain = f"{named} {file_rows.PLAIN} {among} f.workspace_id = :workspace {order}"
-    rows = file_rows.plain_rows(db, plain, given)
+    rows = file_rows.plain_rows(db, plain, values)
     if rows is None:
-        rows = db.read(f"{named} {file_rows.IN_CHAT} {among} {file_rows.VISIBLE} {order}", given)
+        rows = db.read(f"{named} {file_rows.IN_CHAT} {among} {file_rows.VISIBLE} {order}", values)
     return [_chat_file(chat_id, row) for row in rows]
 
 

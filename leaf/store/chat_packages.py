@@ -22,7 +22,7 @@ class ChatPackages:
         return {str(k): str(v) for k, v in rows[0]["packages"].items()} if rows else None
 
     def write(self, workspace_id: str, chat_id: str, packages: Mapping[str, str]) -> None:
-        given = {
+        values = {
             "workspace": workspace_id,
             "chat": chat_id,
             "packages": dict(packages),
@@ -31,10 +31,10 @@ class ChatPackages:
         with self._db.transaction() as tx:
             tx.execute(
                 "DELETE FROM chat_packages WHERE workspace_id = :workspace AND chat_id = :chat",
-                given,
+                values,
             )
             tx.execute(
                 "INSERT INTO chat_packages (workspace_id, chat_id, packages, installed_at) "
                 "VALUES (:workspace, :chat, :packages, :at)",
-                given,
+                values,
             )

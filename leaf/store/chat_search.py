@@ -53,9 +53,9 @@ class _Search:
         signed, fit, chats = self._counts()
         if fit >= RARE * signed:
             there = self._chats("chats c", [], newest)
-            found = self._having(there, wanted)
-            if len(found) >= wanted or len(there) < newest:
-                return found
+            chat_ids = self._having(there, wanted)
+            if len(chat_ids) >= wanted or len(there) < newest:
+                return chat_ids
         possible = fit + max(0, chats - signed)
         if possible > min(MOST, chats / 2):
             return self._anywhere(wanted)
@@ -91,16 +91,16 @@ class _Search:
 
     def _having(self, there: list[Row], wanted: int) -> list[str]:
         """Those of the chats that have all words, until there are enough."""
-        found: list[str] = []
+        chat_ids: list[str] = []
         for piece in _pieces(there):
-            found += self._read(piece)
-            if len(found) >= wanted:
+            chat_ids += self._read(piece)
+            if len(chat_ids) >= wanted:
                 break
-        return found
+        return chat_ids
 
     def _read(self, piece: list[Row]) -> list[str]:
         ids = [str(row["id"]) for row in piece if not self._has_all(row)]
-        said: dict[Any, Row] = {}
+        hits_of: dict[Any, Row] = {}
         if ids:
             words = ", ".join(
                 f"bool_or({_holds('x.words', number)}) AS has{number}" for number in self._numbers
@@ -109,12 +109,12 @@ class _Search:
                 f"SELECT x.chat_id, {words} FROM {signatures.said_in()} GROUP BY x.chat_id",
                 {**self._given, **signatures.those(ids)},
             )
-            said = {row["chat_id"]: row for row in rows}
-        return [str(row["id"]) for row in piece if self._has_all(row, said.get(row["id"], {}))]
+            hits_of = {row["chat_id"]: row for row in rows}
+        return [str(row["id"]) for row in piece if self._has_all(row, hits_of.get(row["id"], {}))]
 
-    def _has_all(self, chat: Row, said: Row | None = None) -> bool:
+    def _has_all(self, chat: Row, hits: Row | None = None) -> bool:
         return all(
-            chat[f"has{number}"] or (said or {}).get(f"has{number}") for number in self._numbers
+            chat[f"has{number}"] or (hits or {}).get(f"has{number}") for number in self._numbers
         )
 
     def _anywhere(self, wanted: int) -> list[str]:

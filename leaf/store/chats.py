@@ -103,9 +103,9 @@ def get(db: Database | Transaction, scope: Scope, chat_id: str, *, deleted: bool
 
 def seen(db: Database | Transaction, scope: Scope, chat_id: str) -> Row | None:
     """The row of a chat that the caller may see, deleted or not."""
-    given = params(scope, id=chat_id)
+    values = params(scope, id=chat_id)
     if db.engine == "postgres":
-        rows = db.read(f"SELECT {COLUMNS} FROM chats c WHERE c.id = :id AND {VISIBLE}", given)
+        rows = db.read(f"SELECT {COLUMNS} FROM chats c WHERE c.id = :id AND {VISIBLE}", values)
         return rows[0] if rows else None
     # DuckDB plans each statement anew, and one of several tables for longer than three of one each
     # take together; who takes part and who belongs to what is also remembered (`ReadCache`).
@@ -122,19 +122,19 @@ def seen(db: Database | Transaction, scope: Scope, chat_id: str) -> Row | None:
 
 def visible_among(db: Database, scope: Scope, chat_ids: Collection[str]) -> frozenset[str]:
     """Those of the chats that the caller may see."""
-    those, given = one_of("c.id", list(chat_ids))
-    rows = db.read(f"SELECT c.id FROM chats c WHERE {those} AND {VISIBLE}", params(scope, **given))
+    those, ids = one_of("c.id", list(chat_ids))
+    rows = db.read(f"SELECT c.id FROM chats c WHERE {those} AND {VISIBLE}", params(scope, **ids))
     return frozenset(str(row["id"]) for row in rows)
 
 
 def unfinished_among(db: Database, scope: Scope, chat_ids: Collection[str]) -> frozenset[str]:
     """Those of the chats that the caller may see and in which an answer waits or is being
     written."""
-    those, given = one_of("c.id", list(chat_ids))
+    those, ids = one_of("c.id", list(chat_ids))
     rows = db.read(
         "SELECT DISTINCT c.id FROM chats c JOIN messages m ON m.chat_id = c.id WHERE "
         f"{those} AND m.status IN ('pending', 'streaming') AND {VISIBLE}",
-        params(scope, **given),
+        params(scope, **ids),
     )
     return frozenset(str(row["id"]) for row in rows)
 
@@ -151,37 +151,42 @@ def list_chats(
     """Newest activity first. With a query: those in whose title or messages all its words occur."""
     words = query.lower().split()[:10]
     if words and db.engine == "duckdb":
-        found = chat_search.find(
+        chat_ids = chat_search.find(
             db, scope, words, deleted=deleted, newest=NEWEST, wanted=offset + limit
         )
-        return _these(db, scope, found[offset : offset + limit])
-    kept = f"{VISIBLE} AND c.deleted_at IS {'NOT NULL' if deleted else 'NULL'}"
+        return _these(db, scope, chat_ids[offset : offset + limit])
+    condition = f"{VISIBLE} AND c.deleted_at IS {'NOT NULL' if deleted else 'NULL'}"
     patterns = {f"pattern{i}": containing(word) for i, word in enumerate(words)}
-    given = params(scope, limit=limit, offset=offset, **patterns)
-    if words and (found_newest := _among_newest(db, scope, kept, given, len(words))) is not None:
+    values = params(scope, limit=limit, offset=offset, **patterns)
+    if (
+        words
+        and (found_newest := _among_newest(db, scope, condition, values, len(words))) is not None
+    ):
         return found_newest
-    return _listed(db, scope, [kept, *map(_anywhere, range(len(words)))], given)
+    return _listed(db, scope, [condition, *map(_anywhere, range(len(words)))], values)
 
 
 def _among_newest(
-    db: Database, scope: Scope, kept: str, given: Params, words: int
+    db: Database, scope: Scope, condition: str, values: Params, words: int
 ) -> list[Chat] | None:
     """The same search in the newest chats alone, whose messages are read one by one; None where
     those were not enough. A common word is found there, without asking where else it stands."""
-    newest = f"SELECT c.id FROM chats c WHERE {kept} {_ORDER} LIMIT {NEWEST}"
-    (there,) = db.read(f"SELECT count(*) AS chats, min(n.id) AS oldest FROM ({newest}) n", given)
+    newest = f"SELECT c.id FROM chats c WHERE {condition} {_ORDER} LIMIT {NEWEST}"
+    (there,) = db.read(f"SELECT count(*) AS chats, min(n.id) AS oldest FROM ({newest}) n", values)
     holding = map(_in_chat, range(words))
     among = f"c.id IN (SELECT n.id FROM ({newest}) n)"
-    found = _listed(db, scope, [kept, among, *holding], {**given, "oldest": there["oldest"]})
-    return found if len(found) == given["limit"] or there["chats"] < NEWEST else None
+    matches = _listed(
+        db, scope, [condition, among, *holding], {**values, "oldest": there["oldest"]}
+    )
+    return matches if len(matches) == values["limit"] or there["chats"] < NEWEST else None
 
 
-def _listed(db: Database, scope: Scope, conditions: list[str], given: Params) -> list[Chat]:
+def _listed(db: Database, scope: Scope, conditions: list[str], values: Params) -> list[Chat]:
     """Which chats they are first: whatever else is said of a chat would be read of all of them."""
     chosen = db.read(
         f"SELECT c.id FROM chats c WHERE {' AND '.join(conditions)} {_ORDER} "
         "LIMIT :limit OFFSET :offset",
-        given,
+        values,
     )
     return _these(db, scope, [str(row["id"]) for row in chosen])
 

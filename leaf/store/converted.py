@@ -37,18 +37,18 @@ def find(
         f":workspace AND version = :version AND {those} ORDER BY source_sha256, kind, number",
         {"workspace": workspace_id, "version": version, **ids},
     )
-    found: dict[Source, list[ConvertedTable]] = {}
+    tables_of: dict[Source, list[ConvertedTable]] = {}
     for row in rows:
         one = ConvertedTable(str(row["sha256"]), int(row["size"]), dict(row["about"]))
-        found.setdefault((str(row["source_sha256"]), str(row["kind"])), []).append(one)
-    return found
+        tables_of.setdefault((str(row["source_sha256"]), str(row["kind"])), []).append(one)
+    return tables_of
 
 
 def keep(db: Database, file: File, version: int, tables: Sequence[ConvertedTable]) -> list[str]:
     """In the place of those that were there, unless a newer version made them. Returns the hashes
     that this leaves without a row: those that were replaced, or these ones where the file was
     deleted for good meanwhile."""
-    given = {
+    values = {
         "workspace": file.workspace_id,
         "source": file.sha256,
         "kind": file.kind,
@@ -61,9 +61,9 @@ def keep(db: Database, file: File, version: int, tables: Sequence[ConvertedTable
         held = tx.read(
             "UPDATE files SET sha256 = sha256 WHERE workspace_id = :workspace AND "
             "sha256 = :source RETURNING id",
-            given,
+            values,
         )
-        there = tx.read(f"SELECT sha256, version FROM converted_tables WHERE {_OF}", given)
+        there = tx.read(f"SELECT sha256, version FROM converted_tables WHERE {_OF}", values)
         if not held or any(int(row["version"]) > version for row in there):
             return [one.sha256 for one in tables]
         for number, one in enumerate(tables):
@@ -73,19 +73,19 @@ def keep(db: Database, file: File, version: int, tables: Sequence[ConvertedTable
                 ":version, :sha256, :size, :about, :at) ON CONFLICT (workspace_id, source_sha256, "
                 "kind, number) DO UPDATE SET version = excluded.version, sha256 = excluded.sha256, "
                 "size = excluded.size, about = excluded.about, made_at = excluded.made_at",
-                {**given, **vars(one), "number": number},
+                {**values, **vars(one), "number": number},
             )
-        tx.execute(f"DELETE FROM converted_tables WHERE {_OF} AND number >= :count", given)
-    kept = {one.sha256 for one in tables}
-    return [str(row["sha256"]) for row in there if row["sha256"] not in kept]
+        tx.execute(f"DELETE FROM converted_tables WHERE {_OF} AND number >= :count", values)
+    hashes = {one.sha256 for one in tables}
+    return [str(row["sha256"]) for row in there if row["sha256"] not in hashes]
 
 
 def forget(db: Database, file: File) -> list[str]:
     """Those of a file, which cannot be used; returns the hashes of their Parquet."""
-    given = {"workspace": file.workspace_id, "source": file.sha256, "kind": file.kind}
+    values = {"workspace": file.workspace_id, "source": file.sha256, "kind": file.kind}
     with db.transaction() as tx:
         tx.concerns([file.workspace_id])
-        rows = tx.read(f"DELETE FROM converted_tables WHERE {_OF} RETURNING sha256", given)
+        rows = tx.read(f"DELETE FROM converted_tables WHERE {_OF} RETURNING sha256", values)
     return [str(row["sha256"]) for row in rows]
 
 

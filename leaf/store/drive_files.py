@@ -198,12 +198,12 @@ def detach_folder(db: Database, scope: Scope, chat_id: str, folder_id: str) -> N
     """Take a waiting folder out of a chat. Raises NotFoundError, InvalidInputError once a question
     went with it."""
     there = folders(db, scope, chat_id)
-    found = next((f for f in there if f.folder_id == folder_id), None)
-    if found is None:
+    folder = next((f for f in there if f.folder_id == folder_id), None)
+    if folder is None:
         raise not_found("folder", folder_id, (f.name for f in there), "this chat")
-    if found.message_id:
+    if folder.message_id:
         raise InvalidInputError(
-            f"{found.name} came with a question, so it stays in this chat.",
+            f"{folder.name} came with a question, so it stays in this chat.",
             "Begin a new chat without it.",
         )
     with db.transaction(scope) as tx:
@@ -270,8 +270,8 @@ def mark(db: Database, scope: Scope, found: Iterable[StoredDriveChange]) -> None
             _mark(tx, scope, found)
 
 
-def _mark(tx: Transaction, scope: Scope, found: Iterable[StoredDriveChange]) -> None:
-    for change in found:
+def _mark(tx: Transaction, scope: Scope, drive_changes: Iterable[StoredDriveChange]) -> None:
+    for change in drive_changes:
         row: Row = {
             "drive": change.drive_id,
             "what": change.what,

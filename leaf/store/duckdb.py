@@ -384,32 +384,33 @@ def _value(value: Any, is_json: bool) -> Any:
 
 def _cannot_open(path: Path, reason: str) -> StoreError:
     if re.search(r"set lock on|conflicting lock|used by another process", reason, re.IGNORECASE):
-        found = re.search(r"PID (\d+)", reason)
-        pid = int(found.group(1)) if found else None
+        match = re.search(r"PID (\d+)", reason)
+        pid = int(match.group(1)) if match else None
         holder = f"process {pid}" if pid else "another process"
         return StoreBusyError(
             f"The data in {path.parent} is in use by {holder}.",
             "Use the app that it serves or stop it first, or set LEAF_HOME to another folder.",
             pid=pid,
         )
-    said = f"The history in {path} cannot be opened: {_first_line(reason)}"
+    message = f"The history in {path} cannot be opened: {_first_line(reason)}"
     if re.search(r"permission denied|read-only|is a directory", reason, re.IGNORECASE):
         return StoreError(
-            said,
+            message,
             f"Check {path.parent} and who may write there, or set LEAF_HOME to another folder.",
         )
     if re.search(r"version number|newer version|older version", reason, re.IGNORECASE):
         return StoreError(
-            said,
+            message,
             "It was written by another version of Leaf: start that one, or set LEAF_HOME to "
             "another folder.",
         )
     if re.search(r"not a valid|corrupt|checksum|not read enough|deserializ", reason, re.IGNORECASE):
-        return StoreError(said, _kept_by_renaming(path))
+        return StoreError(message, _kept_by_renaming(path))
     if re.search(r"no space left|disk.{0,12}full|quota", reason, re.IGNORECASE):
-        return StoreError(said, "Free some space, then start again.")
+        return StoreError(message, "Free some space, then start again.")
     return StoreError(
-        said, "Nothing was changed. `python -m leaf doctor` names the versions and what works here."
+        message,
+        "Nothing was changed. `python -m leaf doctor` names the versions and what works here.",
     )
 
 

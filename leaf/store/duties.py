@@ -15,19 +15,19 @@ def unscoped_take(db: Database, name: str, period: timedelta) -> str | None:
     """Where a round begins that this process is to do now; None where none is due. The first is due
     a period after somebody asked first."""
     at = now()
-    given = {"name": name, "at": at, "next": at + period}
+    values = {"name": name, "at": at, "next": at + period}
     with db.transaction() as tx:
         tx.concerns([])
         rows = tx.read(
             "UPDATE duties SET due_at = :next WHERE name = :name AND due_at <= :at "
             "RETURNING position",
-            given,
+            values,
         )
         if not rows:
             tx.execute(
                 "INSERT INTO duties (name, due_at, position) VALUES (:name, :next, '') "
                 "ON CONFLICT DO NOTHING",
-                given,
+                values,
             )
     return str(rows[0]["position"]) if rows else None
 

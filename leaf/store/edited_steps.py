@@ -69,18 +69,18 @@ def begin(db: Database, scope: Scope, step: EditedStep) -> EditedStep:
     Raises NotFoundError for an answer that the caller does not see, InvalidInputError while it is
     being written or while another edited step of the caller runs.
     """
-    made = new_id()
+    step_id = new_id()
     with db.transaction(scope) as tx:
         message = messages.get(tx, scope, step.message_id)
         if message.status in ("pending", "streaming"):
             raise InvalidInputError(
                 "This answer is still being written.", "Edit its steps when it is whole."
             )
-        given = params(scope, silence=SILENCE, message=message.id, call=step.call_id)
+        values = params(scope, silence=SILENCE, message=message.id, call=step.call_id)
         if tx.read(
             "SELECT 1 AS yes FROM edited_steps e WHERE e.user_id = :user AND "
             f"e.workspace_id = :workspace AND e.state = 'running' AND NOT {_SILENT} LIMIT 1",
-            given,
+            values,
         ):
             raise InvalidInputError(
                 "Another step that you edited is still running.", "Wait for it, or stop it."
@@ -88,7 +88,7 @@ def begin(db: Database, scope: Scope, step: EditedStep) -> EditedStep:
         tx.execute(
             "DELETE FROM edited_steps AS e WHERE e.message_id = :message AND e.call_id = :call "
             f"AND e.user_id = :user AND {_came_to_nothing()}",
-            given,
+            values,
         )
         tx.execute(
             "INSERT INTO edited_steps (id, workspace_id, chat_id, message_id, call_id, user_id, "
@@ -96,15 +96,15 @@ def begin(db: Database, scope: Scope, step: EditedStep) -> EditedStep:
             ":workspace, :chat, :message, :call, :user, :tool, :given, 'running', NULL, '', '', "
             "FALSE, :at, now())",
             {
-                **given,
-                "id": made,
+                **values,
+                "id": step_id,
                 "chat": message.chat_id,
                 "tool": step.tool,
                 "given": dict(step.given),
                 "at": now(),
             },
         )
-        return _one(tx, scope, made)
+        return _one(tx, scope, step_id)
 
 
 def get(db: Database, scope: Scope, edit_id: str) -> EditedStep:

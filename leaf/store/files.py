@@ -72,15 +72,15 @@ def add_all(
             if known := _same(there.get(one.sha256, ()), one.name, one.source):
                 ids.append((known.id, False))
                 continue
-            made = _SameFiles(new_id(), free_among(taken, one.name), one.name, one.source)
-            _insert(tx, scope, one, made)
-            there.setdefault(one.sha256, []).append(made)
-            taken.add(made.name.lower())
-            ids.append((made.id, True))
+            addition = _SameFiles(new_id(), free_among(taken, one.name), one.name, one.source)
+            _insert(tx, scope, one, addition)
+            there.setdefault(one.sha256, []).append(addition)
+            taken.add(addition.name.lower())
+            ids.append((addition.id, True))
         if beside is not None:
             beside(tx, ids)
-        found = {file.id: file for file in _by_ids(tx, scope, [file_id for file_id, _ in ids])}
-        return [(found[file_id], made) for file_id, made in ids]
+        file_of = {file.id: file for file in _by_ids(tx, scope, [file_id for file_id, _ in ids])}
+        return [(file_of[file_id], addition) for file_id, addition in ids]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class _SameFiles:
     source: str
 
 
-def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _SameFiles) -> None:
+def _insert(tx: Transaction, scope: Scope, new: NewFile, addition: _SameFiles) -> None:
     tx.execute(
         """
         INSERT INTO files (id, workspace_id, user_id, name, given_name, media_type, kind, size, sha256, source,
@@ -103,8 +103,8 @@ def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _SameFiles) -> No
         """,
         params(
             scope,
-            id=made.id,
-            name=made.name,
+            id=addition.id,
+            name=addition.name,
             given=new.name,
             media_type=new.media_type,
             kind=new.kind,
@@ -118,7 +118,7 @@ def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _SameFiles) -> No
         ),
     )
     if new.upload_context:
-        file_contexts.add(tx, scope, made.id, new.upload_context, shared=new.shared)
+        file_contexts.add(tx, scope, addition.id, new.upload_context, shared=new.shared)
 
 
 def same(
@@ -133,16 +133,18 @@ def same(
     return get(db, scope, known.id, deleted=True) if known else None
 
 
-def _same(found: Sequence[_SameFiles], name: str, source: str) -> _SameFiles | None:
+def _same(candidates: Sequence[_SameFiles], name: str, source: str) -> _SameFiles | None:
     """Of the files with some bytes, oldest first, the one that a file of this name is."""
-    named = [file for file in found if file.name.lower() == name.lower()]
+    named = [file for file in candidates if file.name.lower() == name.lower()]
     named += [
         file
-        for file in found
+        for file in candidates
         if file.given_name.lower() == name.lower() and file.source != "generated"
     ]
     written = (
-        sorted(found, key=lambda file: file.source != "generated") if source == "generated" else []
+        sorted(candidates, key=lambda file: file.source != "generated")
+        if source == "generated"
+        else []
     )
     return next(iter([*named, *written]), None)
 
@@ -151,16 +153,16 @@ def _with_bytes(
     db: Database | Transaction, scope: Scope, hashes: Sequence[str]
 ) -> dict[str, list[_SameFiles]]:
     """Files with any of these bytes, by them; oldest first."""
-    those, given = one_of("f.sha256", list(dict.fromkeys(hashes)))
+    those, values = one_of("f.sha256", list(dict.fromkeys(hashes)))
     rows = db.read(
         f"SELECT f.id, f.name, f.given_name, f.source, f.sha256 FROM files f WHERE {those} "
         f"AND {VISIBLE} ORDER BY f.created_at, f.id",
-        params(scope, **given),
+        params(scope, **values),
     )
-    found: dict[str, list[_SameFiles]] = {}
+    files_of: dict[str, list[_SameFiles]] = {}
     for row in rows:
-        found.setdefault(str(row.pop("sha256")), []).append(_SameFiles(**row))
-    return found
+        files_of.setdefault(str(row.pop("sha256")), []).append(_SameFiles(**row))
+    return files_of
 
 
 def get_all(
@@ -168,15 +170,15 @@ def get_all(
 ) -> list[File]:
     """`get` for several, in their order. Raises NotFoundError."""
     columns, more = (IN_CHAT, {"chat": chat_id}) if chat_id else (COLUMNS, {})
-    those, given = one_of("f.id", list(dict.fromkeys(file_ids)))
+    those, ids = one_of("f.id", list(dict.fromkeys(file_ids)))
     rows = db.read(
-        f"SELECT {columns} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **given, **more)
+        f"SELECT {columns} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **ids, **more)
     )
-    found = {str(row["id"]): File(**row) for row in rows}
+    file_of = {str(row["id"]): File(**row) for row in rows}
     # One that is not there, or was deleted, says so.
     return [
-        found[i]
-        if i in found and found[i].deleted_at is None
+        file_of[i]
+        if i in file_of and file_of[i].deleted_at is None
         else get(db, scope, i, chat_id=chat_id)
         for i in file_ids
     ]
@@ -184,9 +186,9 @@ def get_all(
 
 def _by_ids(db: Database | Transaction, scope: Scope, ids: Sequence[str]) -> list[File]:
     """Deleted ones too."""
-    those, given = one_of("f.id", list(dict.fromkeys(ids)))
-    found = f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE}"
-    return [File(**row) for row in db.read(found, params(scope, **given))]
+    those, values = one_of("f.id", list(dict.fromkeys(ids)))
+    sql = f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE}"
+    return [File(**row) for row in db.read(sql, params(scope, **values))]
 
 
 def still_there(db: Database | Transaction, scope: Scope, file_ids: Sequence[str]) -> list[str]:
@@ -199,15 +201,15 @@ def by_hashes(
     db: Database | Transaction, scope: Scope, hashes: Sequence[str]
 ) -> dict[str, list[File]]:
     """`with_bytes` for several at once."""
-    those, given = one_of("f.sha256", list(dict.fromkeys(hashes)))
+    those, values = one_of("f.sha256", list(dict.fromkeys(hashes)))
     rows = db.read(
         f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE} ORDER BY f.created_at, f.id",
-        params(scope, **given),
+        params(scope, **values),
     )
-    found: dict[str, list[File]] = {}
+    files_of: dict[str, list[File]] = {}
     for row in rows:
-        found.setdefault(str(row["sha256"]), []).append(File(**row))
-    return found
+        files_of.setdefault(str(row["sha256"]), []).append(File(**row))
+    return files_of
 
 
 def get(
@@ -224,10 +226,10 @@ def get(
     With a chat it comes with those words alone that may be said there.
     """
     columns, more = (IN_CHAT, {"chat": chat_id}) if chat_id else (COLUMNS, {})
-    given = params(scope, id=file_id, **more)
-    rows = plain_rows(db, f"SELECT {PLAIN} FROM files f WHERE f.id = :id AND {OURS}", given)
+    values = params(scope, id=file_id, **more)
+    rows = plain_rows(db, f"SELECT {PLAIN} FROM files f WHERE f.id = :id AND {OURS}", values)
     if rows is None:
-        rows = db.read(f"SELECT {columns} FROM files f WHERE f.id = :id AND {VISIBLE}", given)
+        rows = db.read(f"SELECT {columns} FROM files f WHERE f.id = :id AND {VISIBLE}", values)
     if not rows:
         raise NotFoundError(f"No file '{file_id}'.", "See the Files page for what there is.")
     file = File(**rows[0])

@@ -75,10 +75,10 @@ def _best(db: Database, scope: Scope, chat_ids: Sequence[str], words: Sequence[s
 
 def _branch(by_id: dict[Any, Row], head: Any) -> list[Row]:
     """From its end to its beginning."""
-    found = [by_id[head]]
-    while (parent := found[-1]["parent_id"]) in by_id:
-        found.append(by_id[parent])
-    return found
+    rows = [by_id[head]]
+    while (parent := rows[-1]["parent_id"]) in by_id:
+        rows.append(by_id[parent])
+    return rows
 
 
 def _said(row: Row) -> str:

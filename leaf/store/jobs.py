@@ -207,7 +207,7 @@ def append(
     """
     with db.transaction(scope) as tx:
         job = get(tx, scope, job_id)
-        for number, (name, given, problem) in enumerate(items, job.there + job.coming):
+        for number, (name, source, problem) in enumerate(items, job.there + job.coming):
             tx.execute(
                 "INSERT INTO job_items (job_id, position, name, given, state, file_id, problem) "
                 "VALUES (:job, :position, :name, :given, :state, '', :problem)",
@@ -215,7 +215,7 @@ def append(
                     "job": job_id,
                     "position": number,
                     "name": name,
-                    "given": given,
+                    "given": source,
                     "state": "failed" if problem else state,
                     "problem": problem,
                 },
@@ -242,11 +242,11 @@ def outcomes(db: Database, scope: Scope, job_id: str) -> list[JobItem]:
     return _items(db, done, {"job": job_id}, 1_000_000)
 
 
-def _items(db: Database, condition: str, given: Json, limit: int) -> list[JobItem]:
+def _items(db: Database, condition: str, values: Json, limit: int) -> list[JobItem]:
     rows = db.read(
         f"SELECT position, name, given, state, file_id, problem FROM job_items WHERE {condition} "
         f"ORDER BY position LIMIT :limit",
-        {**given, "limit": limit},
+        {**values, "limit": limit},
     )
     return [JobItem(**row) for row in rows]
 
@@ -352,16 +352,16 @@ def unscoped_claim(
     of processes that never were among them (see `unscoped_claim_left`) and at which nothing has
     happened for so long. A process that is among them has its jobs, however long one file takes."""
     under_way, names = one_of("state", UNDER_WAY)
-    given: Json = {"holder": holder, "at": now(), **names}
+    values: Json = {"holder": holder, "at": now(), **names}
     left = ""
     if older_than is not None:
         left = " AND beat_at <= :before AND holder NOT LIKE '%.%'"
-        given["before"] = now() - older_than
+        values["before"] = now() - older_than
     with db.transaction() as tx:
         rows = tx.read(
             f"UPDATE jobs SET holder = :holder, beat_at = :at WHERE {under_way}{left} "
             "RETURNING id, workspace_id, user_id",
-            given,
+            values,
         )
         _concerns(tx, rows)
     return _in_order(rows)

@@ -334,11 +334,11 @@ def _insert(tx: Transaction, scope: Scope, message: Message, process_id: str, ve
     )
 
 
-def _free(tx: Transaction, condition: str, given: dict[str, str]) -> int:
+def _free(tx: Transaction, condition: str, values: dict[str, str]) -> int:
     rows = tx.read(
         "UPDATE run_leases SET process_id = '', token = token + 1 WHERE process_id <> '' AND "
         f"{condition} RETURNING message_id",
-        given,
+        values,
     )
     return len(rows)
 

@@ -12,9 +12,9 @@ def delete(tx: Transaction, link_ids: Iterable[str]) -> list[str]:
     """End these links; returns the hashes of their snapshots, which go unless other rows name them."""
     hashes = []
     for link_id in link_ids:
-        given: Row = {"id": link_id}
-        rows = tx.read("DELETE FROM shared_links WHERE id = :id RETURNING sha256", given)
-        tx.execute("DELETE FROM shared_link_chats WHERE link_id = :id", given)
+        values: Row = {"id": link_id}
+        rows = tx.read("DELETE FROM shared_links WHERE id = :id RETURNING sha256", values)
+        tx.execute("DELETE FROM shared_link_chats WHERE link_id = :id", values)
         hashes += [str(row["sha256"]) for row in rows]
     return hashes
 
@@ -56,5 +56,5 @@ def unscoped_forget_over(db: Database, kept: timedelta) -> list[tuple[str, str]]
     return [(str(row["workspace_id"]), str(row["sha256"])) for row in rows]
 
 
-def _forget(tx: Transaction, those: str, **given: str) -> list[str]:
-    return delete(tx, [str(row["id"]) for row in tx.read(those, given)])
+def _forget(tx: Transaction, those: str, **values: str) -> list[str]:
+    return delete(tx, [str(row["id"]) for row in tx.read(those, values)])

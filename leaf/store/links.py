@@ -95,7 +95,7 @@ def hashed(token: str) -> str:
 def add(db: Database, scope: Scope, draft: LinkDraft) -> SharedLink:
     """Raises NotFoundError, and InvalidInputError for one who only takes part in the chat, and for one
     too many."""
-    made, at = new_id(), now()
+    link_id, at = new_id(), now()
     with db.transaction(scope) as tx:
         check_may_share(tx, scope, draft.chat_id, draft.board_id)
         (there,) = tx.read(
@@ -110,7 +110,7 @@ def add(db: Database, scope: Scope, draft: LinkDraft) -> SharedLink:
             ":user, :chat, :board, :hash, :sha256, :at, :at, :ends, 0, NULL)",
             params(
                 scope,
-                id=made,
+                id=link_id,
                 chat=draft.chat_id,
                 board=draft.board_id,
                 hash=hashed(draft.token),
@@ -119,9 +119,9 @@ def add(db: Database, scope: Scope, draft: LinkDraft) -> SharedLink:
                 ends=at + draft.lasts if draft.lasts else None,
             ),
         )
-        _name_chats(tx, scope, made, draft.chats)
-        audit.add(tx, scope, "public link made", f"{made} {draft.chat_id or draft.board_id}")
-        return get(tx, scope, made)
+        _name_chats(tx, scope, link_id, draft.chats)
+        audit.add(tx, scope, "public link made", f"{link_id} {draft.chat_id or draft.board_id}")
+        return get(tx, scope, link_id)
 
 
 def check_may_share(tx: Transaction, scope: Scope, chat_id: str, board_id: str) -> None:
@@ -162,10 +162,10 @@ def of_workspace(db: Database, scope: Scope) -> list[SharedLink]:
 
 def get(db: Database | Transaction, scope: Scope, link_id: str) -> SharedLink:
     """One that the caller may end. Raises NotFoundError."""
-    found = _read(db, scope, "l.id = :link", link=link_id)
-    if not found:
+    links = _read(db, scope, "l.id = :link", link=link_id)
+    if not links:
         raise NotFoundError("No such link.", "It may have been revoked.")
-    return found[0]
+    return links[0]
 
 
 def renew_in(
@@ -205,14 +205,14 @@ def unscoped_open(db: Database, token: str) -> tuple[str, str] | None:
     """Workspace and hash of the snapshot that a token opens, and count that it was opened; None for
     every token that opens nothing, whatever the reason."""
     wanted, at = hashed(token), now()
-    found = db.read(
+    rows = db.read(
         "SELECT l.id, l.workspace_id, l.token_hash, l.sha256, l.opened FROM shared_links l WHERE "
         f"l.token_hash = :hash AND (l.expires_at IS NULL OR l.expires_at > :now) AND {_THERE}",
         {"hash": wanted, "now": at},
     )
-    if not found or not hmac.compare_digest(str(found[0]["token_hash"]), wanted):
+    if not rows or not hmac.compare_digest(str(rows[0]["token_hash"]), wanted):
         return None
-    row = found[0]
+    row = rows[0]
     with db.transaction() as tx:
         counted = tx.read(
             "UPDATE shared_links SET opened = opened + 1, opened_at = :at WHERE id = :id RETURNING "
@@ -288,7 +288,7 @@ def join(db: Database, scope: Scope, chat_id: str) -> None:
 
 
 def _read(
-    db: Database | Transaction, scope: Scope, condition: str, **given: object
+    db: Database | Transaction, scope: Scope, condition: str, **values: object
 ) -> list[SharedLink]:
     """Of the workspace, those that the caller may end: their own, those of their chats, an owner
     all."""
@@ -296,7 +296,7 @@ def _read(
     rows = db.read(
         f"SELECT {_COLUMNS} FROM shared_links l WHERE {condition} AND l.workspace_id = :workspace "
         f"AND {may} AND {MEMBER} ORDER BY l.created_at DESC, l.id DESC",
-        params(scope, now=now(), **given),
+        params(scope, now=now(), **values),
     )
     return [SharedLink(**row) for row in rows]
 

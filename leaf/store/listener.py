@@ -140,8 +140,8 @@ class Listener:
                 self._send(NOTIFY, {"channel": CHANNEL, "lines": [self._name]})
 
     def _take(self, line: str) -> None:
-        name, _, said = line.partition(" ")
-        workspace_id, _, topic = said.partition(" ")
+        name, _, payload = line.partition(" ")
+        workspace_id, _, topic = payload.partition(" ")
         if name != self._name and topic:
             self._hub.publish([Change(workspace_id, topic)])
 

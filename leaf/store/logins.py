@@ -39,15 +39,15 @@ def find(db: Database, identity: Identity, workspace_id: str = "") -> Visit | No
     if row.pop("ended_at") is not None:
         raise SignInError("You are signed out.", "Sign in to go on.", reason="ended")
     user = User(**row)
-    found = db.read(
+    memberships = db.read(
         "SELECT m.workspace_id FROM workspace_members m WHERE m.user_id = :user "
         "ORDER BY (m.workspace_id = :wanted) DESC, (m.workspace_id = :last) DESC, m.created_at, "
         "m.workspace_id LIMIT 1",
         {"user": user.id, "wanted": workspace_id, "last": last},
     )
     return (
-        Visit(user, Scope(str(found[0]["workspace_id"]), user.id), identity.login_id)
-        if found
+        Visit(user, Scope(str(memberships[0]["workspace_id"]), user.id), identity.login_id)
+        if memberships
         else None
     )
 

@@ -39,7 +39,7 @@ def unscoped_stop(db: Database) -> list[str]:
     )
     if not rows:
         return []
-    those, given = one_of("id", [str(row["id"]) for row in rows])
+    those, ids = one_of("id", [str(row["id"]) for row in rows])
     with db.transaction() as tx:
         tx.concerns({str(row["workspace_id"]) for row in rows})
-        return stop(tx, those, given)
+        return stop(tx, those, ids)

@@ -159,12 +159,12 @@ def keep_model_file(
     id to use."""
     with db.transaction(scope) as tx:
         _check_member(tx, scope)
-        given = {"workspace": scope.workspace_id, "sha256": sha256, "endpoint": endpoint}
+        values = {"workspace": scope.workspace_id, "sha256": sha256, "endpoint": endpoint}
         tx.execute(
             "DELETE FROM model_files "
             "WHERE workspace_id = :workspace AND sha256 = :sha256 AND endpoint = :endpoint AND "
             "expires_at <= :at",
-            {**given, "at": now()},
+            {**values, "at": now()},
         )
         tx.execute(
             """
@@ -172,7 +172,7 @@ def keep_model_file(
             VALUES (:workspace, :sha256, :endpoint, :file_id, :expires_at)
             ON CONFLICT (workspace_id, sha256, endpoint) DO NOTHING
             """,
-            {**given, "file_id": file_id, "expires_at": expires_at},
+            {**values, "file_id": file_id, "expires_at": expires_at},
         )
         known = model_file(tx, scope, sha256, endpoint, now())
         return file_id if known is None else known

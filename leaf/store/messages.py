@@ -162,8 +162,10 @@ def thread(
     if first in tree.parents and first in branch:
         start = min(start, branch.index(first))
     shown = branch[start:]
-    found = tuple(branches.read(db, chat_id, tree.times, shown))
-    return Thread(found, start, {i: tree.siblings(i) for i in shown if len(tree.siblings(i)) > 1})
+    messages = tuple(branches.read(db, chat_id, tree.times, shown))
+    return Thread(
+        messages, start, {i: tree.siblings(i) for i in shown if len(tree.siblings(i)) > 1}
+    )
 
 
 def find(db: Database, scope: Scope, chat_id: str, query: str) -> str:
@@ -255,20 +257,20 @@ def finish(
 def unscoped_keep_shown(db: Database, message_id: str, parts: list[Part]) -> None:
     """Give an answer that was ended because its asker sees the chat no more what those who do were
     shown of it. Nothing happens to any other. For the runs only."""
-    found = unscoped_get(db, message_id)
-    if found is None or found.message.status != "stopped" or found.message.parts or not parts:
+    answer = unscoped_get(db, message_id)
+    if answer is None or answer.message.status != "stopped" or answer.message.parts or not parts:
         return
-    given = {"at": now(), "id": message_id}
+    values = {"at": now(), "id": message_id}
     with db.transaction() as tx:
-        tx.concerns([found.scope.workspace_id])
+        tx.concerns([answer.scope.workspace_id])
         tx.execute(
             "UPDATE messages SET parts = :parts, words = :words, updated_at = :at WHERE id = :id AND "
             "status = 'stopped'",
-            {"parts": parts, "words": _words(parts), **given},
+            {"parts": parts, "words": _words(parts), **values},
         )
         tx.execute(
             f"UPDATE chats AS c SET updated_at = {chats.LATER} WHERE c.id = :chat",
-            {"at": given["at"], "chat": found.message.chat_id},
+            {"at": values["at"], "chat": answer.message.chat_id},
         )
 
 
@@ -361,8 +363,8 @@ def unscoped_unfinished(db: Database) -> list[Unfinished]:
 def unscoped_get(db: Database, message_id: str) -> Unfinished | None:
     """One message, whoever asked; None when there is no such message any more. For the runs and the
     operator only."""
-    found = _with_scopes(db, [message_id])
-    return found[0] if found else None
+    answers = _with_scopes(db, [message_id])
+    return answers[0] if answers else None
 
 
 def unscoped_answers(db: Database, status: str = "", limit: int = 50) -> list[Unfinished]:
@@ -387,18 +389,18 @@ def _with_scopes(db: Database, ids: Sequence[str]) -> list[Unfinished]:
     """In this order, as far as they are there."""
     if not ids:
         return []
-    those, given = one_of("x.id", ids)
+    those, values = one_of("x.id", ids)
     rows = db.read(
         f"SELECT {COLUMNS}, c.workspace_id, c.deleted_at FROM messages x JOIN chats c "
         f"ON c.id = x.chat_id WHERE {those}",
-        given,
+        values,
     )
-    found = {}
+    answer_of = {}
     for row in rows:
         scope = Scope(str(row.pop("workspace_id")), str(row["user_id"]))
         deleted = row.pop("deleted_at") is not None
-        found[str(row["id"])] = Unfinished(scope, message_of(row), deleted)
-    return [found[message_id] for message_id in ids if message_id in found]
+        answer_of[str(row["id"])] = Unfinished(scope, message_of(row), deleted)
+    return [answer_of[message_id] for message_id in ids if message_id in answer_of]
 
 
 def stop_unfinished(tx: Transaction, scope: Scope, user_id: str, chat_id: str = "") -> list[str]:

@@ -39,7 +39,7 @@ class Migration:
 
 def migrations(folder: Path = FOLDER) -> list[Migration]:
     """Those that this version knows, in order: `0001_initial.sql`."""
-    found = []
+    steps = []
     for path in sorted(folder.glob("*.sql")):
         matched = re.fullmatch(r"(\d{4})_(\w+)", path.stem)
         if matched:
@@ -48,8 +48,8 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
                 for engine in get_args(Engine)
                 if path.with_suffix(f".{engine}.sql").exists()
             }
-            found.append(Migration(int(matched.group(1)), matched.group(2), _text(path), own))
-    return found
+            steps.append(Migration(int(matched.group(1)), matched.group(2), _text(path), own))
+    return steps
 
 
 def _text(path: Path) -> str:

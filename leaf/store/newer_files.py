@@ -15,7 +15,7 @@ def newer(db: Database, scope: Scope, file_ids: Sequence[str]) -> dict[str, File
     """For each of these files the newest that came later under its name, from whoever added it or
     into a chat of the caller's that has it, where that holds something else. A text that Leaf wrote
     has versions of its own."""
-    those, given = one_of("o.id", list(dict.fromkeys(file_ids)))
+    those, ids = one_of("o.id", list(dict.fromkeys(file_ids)))
     rows = db.read(
         f"""
         SELECT o.id AS old_id, o.sha256 AS old_sha256, {COLUMNS}
@@ -28,10 +28,10 @@ def newer(db: Database, scope: Scope, file_ids: Sequence[str]) -> dict[str, File
                 WHERE a.file_id = o.id AND b.file_id = f.id))
         ORDER BY f.created_at, f.id
         """,
-        params(scope, **given),
+        params(scope, **ids),
     )
-    found: dict[str, tuple[str, File]] = {}
+    newest_of: dict[str, tuple[str, File]] = {}
     for row in rows:
         old, sha256 = str(row.pop("old_id")), str(row.pop("old_sha256"))
-        found[old] = (sha256, File(**row))
-    return {old: file for old, (sha256, file) in found.items() if file.sha256 != sha256}
+        newest_of[old] = (sha256, File(**row))
+    return {old: file for old, (sha256, file) in newest_of.items() if file.sha256 != sha256}

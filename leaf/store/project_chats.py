@@ -191,15 +191,15 @@ def _all_members(db: Database | Transaction, project_id: str) -> list[str]:
 
 def _members(db: Database | Transaction, scope: Scope, project_id: str) -> list[str]:
     """Who is in a project that the caller is in. Raises NotFoundError."""
-    found = _all_members(db, project_id)
+    member_ids = _all_members(db, project_id)
     mine = db.read(
         "SELECT 1 AS yes FROM projects WHERE id = :project AND workspace_id = :workspace "
         f"AND {MEMBER}",
         params(scope, project=project_id),
     )
-    if not mine or scope.user_id not in found:
+    if not mine or scope.user_id not in member_ids:
         raise NotFoundError("No such project.", "It may have been deleted, or you are not in it.")
-    return found
+    return member_ids
 
 
 def _participants(tx: Transaction, chat_id: str) -> list[str]:

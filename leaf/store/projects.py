@@ -64,11 +64,11 @@ def list_projects(
     its words occur."""
     words = query.lower().split()[:10]
     having = "".join(f" AND strpos(lower(p.title), :word{i}) > 0" for i in range(len(words)))
-    given = params(scope, limit=limit, **{f"word{i}": word for i, word in enumerate(words)})
+    values = params(scope, limit=limit, **{f"word{i}": word for i, word in enumerate(words)})
     rows = db.read(
         f"SELECT {_PROJECT} {_FROM} WHERE {_SEEN}{having} "
         "ORDER BY p.used_at DESC, p.id DESC LIMIT :limit",
-        given,
+        values,
     )
     return [Project(**row) for row in rows]
 
@@ -97,7 +97,7 @@ def of_chat(db: Database | Transaction, scope: Scope, chat_id: str) -> Project |
 def create(db: Database, scope: Scope, title: str) -> Project:
     """One in which the caller alone is. Raises NotFoundError for one who is not of the workspace,
     InvalidInputError for an empty title and for too many."""
-    given = params(scope, id=new_id(), title=_titled(title), at=now())
+    values = params(scope, id=new_id(), title=_titled(title), at=now())
     with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
             raise NotFoundError("No such workspace.", "Sign in again.")
@@ -105,14 +105,14 @@ def create(db: Database, scope: Scope, title: str) -> Project:
         tx.execute(
             "INSERT INTO projects (id, workspace_id, user_id, title, instructions, created_at, "
             "used_at) VALUES (:id, :workspace, :user, :title, '', :at, :at)",
-            given,
+            values,
         )
         tx.execute(
             "INSERT INTO project_members (project_id, workspace_id, user_id, created_at) "
             "VALUES (:id, :workspace, :user, :at)",
-            given,
+            values,
         )
-        return get(tx, scope, str(given["id"]))
+        return get(tx, scope, str(values["id"]))
 
 
 def rename(db: Database, scope: Scope, project_id: str, title: str) -> None:
@@ -120,8 +120,8 @@ def rename(db: Database, scope: Scope, project_id: str, title: str) -> None:
     host."""
     with db.transaction(scope) as tx:
         _hold(tx, scope, project_id, "rename it")
-        given = {"title": _titled(title), "project": project_id}
-        tx.execute("UPDATE projects SET title = :title WHERE id = :project", given)
+        values = {"title": _titled(title), "project": project_id}
+        tx.execute("UPDATE projects SET title = :title WHERE id = :project", values)
 
 
 def instruct(db: Database, scope: Scope, project_id: str, text: str) -> None:
@@ -135,8 +135,8 @@ def instruct(db: Database, scope: Scope, project_id: str, text: str) -> None:
         )
     with db.transaction(scope) as tx:
         _hold(tx, scope, project_id, "change its instructions")
-        given = {"text": clean, "project": project_id}
-        tx.execute("UPDATE projects SET instructions = :text WHERE id = :project", given)
+        values = {"text": clean, "project": project_id}
+        tx.execute("UPDATE projects SET instructions = :text WHERE id = :project", values)
 
 
 def use(db: Database, scope: Scope, project_id: str) -> None:
@@ -286,7 +286,7 @@ def remove_member(db: Database, scope: Scope, project_id: str, user_id: str) -> 
 def forget_member(tx: Transaction, workspace_id: str, user_id: str) -> None:
     """Somebody leaves the workspace, and the chats that they shared: projects that others are in
     they leave, too. Those that were theirs alone are kept, unseen, as their chats are."""
-    given = {"workspace": workspace_id, "member": user_id}
+    values = {"workspace": workspace_id, "member": user_id}
     theirs = (
         "SELECT n.project_id FROM project_members n WHERE n.workspace_id = :workspace AND "
         "n.user_id = :member AND EXISTS (SELECT 1 FROM project_members o WHERE "
@@ -295,10 +295,10 @@ def forget_member(tx: Transaction, workspace_id: str, user_id: str) -> None:
     tx.execute(
         f"DELETE FROM project_chats WHERE project_id IN ({theirs}) AND chat_id IN "
         "(SELECT s.chat_id FROM chat_participants s WHERE s.user_id = :member)",
-        given,
+        values,
     )
     tx.execute(
-        f"DELETE FROM project_members WHERE user_id = :member AND project_id IN ({theirs})", given
+        f"DELETE FROM project_members WHERE user_id = :member AND project_id IN ({theirs})", values
     )
 
 
@@ -308,14 +308,14 @@ def forget_member(tx: Transaction, workspace_id: str, user_id: str) -> None:
 def _hold(tx: Transaction, scope: Scope, project_id: str, what: str) -> Project:
     """A project of the caller's, kept from other writers until the transaction ends; with `what`,
     one whose host they are. Raises NotFoundError, InvalidInputError."""
-    found = get(tx, scope, project_id)
+    project = get(tx, scope, project_id)
     tx.execute("UPDATE projects SET title = title WHERE id = :project", {"project": project_id})
-    if what and not found.own:
+    if what and not project.own:
         host = list_members(tx, scope, project_id)[0]
         raise InvalidInputError(
             f"This project is {host.name}'s; only they can {what}.", "You can leave it."
         )
-    return found
+    return project
 
 
 def _check_room(tx: Transaction, scope: Scope) -> None:

@@ -76,8 +76,8 @@ def get(db: Database | Transaction, scope: Scope, prompt_id: str) -> Prompt:
 def save(db: Database, scope: Scope, draft: PromptDraft) -> Prompt:
     """Keep a new one. Raises InvalidInputError for one without a name or a text, one that is too
     long, or one too many; NotFoundError for a caller who is not of the workspace."""
-    given = _checked(draft)
-    made = new_id()
+    prompt = _checked(draft)
+    prompt_id = new_id()
     with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
             raise NotFoundError("No such workspace.", "Sign in again.")
@@ -94,21 +94,21 @@ def save(db: Database, scope: Scope, draft: PromptDraft) -> Prompt:
             "updated_at) VALUES (:id, :workspace, :user, :name, :text, :shared, :at, :at)",
             params(
                 scope,
-                id=made,
-                name=given.name,
-                text=given.text,
-                shared=given.shared,
+                id=prompt_id,
+                name=prompt.name,
+                text=prompt.text,
+                shared=prompt.shared,
                 at=now(),
             ),
         )
-        _note(tx, scope, made, before=False, after=given.shared)
-        return get(tx, scope, made)
+        _note(tx, scope, prompt_id, before=False, after=prompt.shared)
+        return get(tx, scope, prompt_id)
 
 
 def change(db: Database, scope: Scope, prompt_id: str, draft: PromptDraft) -> Prompt:
     """Put this in its place. Raises NotFoundError, and InvalidInputError as `save` does and for one
     of somebody else."""
-    given = _checked(draft)
+    prompt = _checked(draft)
     with db.transaction(scope) as tx:
         before = get(tx, scope, prompt_id)
         if not before.own:
@@ -122,13 +122,13 @@ def change(db: Database, scope: Scope, prompt_id: str, draft: PromptDraft) -> Pr
             params(
                 scope,
                 id=prompt_id,
-                name=given.name,
-                text=given.text,
-                shared=given.shared,
+                name=prompt.name,
+                text=prompt.text,
+                shared=prompt.shared,
                 at=now(),
             ),
         )
-        _note(tx, scope, prompt_id, before=before.shared, after=given.shared)
+        _note(tx, scope, prompt_id, before=before.shared, after=prompt.shared)
         return get(tx, scope, prompt_id)
 
 
@@ -136,16 +136,16 @@ def delete(db: Database, scope: Scope, prompt_id: str) -> Prompt:
     """Remove it for good; returns what it was. Raises NotFoundError, and InvalidInputError for a
     shared one of somebody else unless the caller owns the workspace."""
     with db.transaction(scope) as tx:
-        found = get(tx, scope, prompt_id)
-        if not found.own and not tx.read(f"SELECT 1 AS yes WHERE {OWNER}", params(scope)):
+        prompt = get(tx, scope, prompt_id)
+        if not prompt.own and not tx.read(f"SELECT 1 AS yes WHERE {OWNER}", params(scope)):
             raise InvalidInputError(
-                f"This prompt is {found.author or 'somebody'}'s.",
+                f"This prompt is {prompt.author or 'somebody'}'s.",
                 "They can delete it, or an owner of the workspace.",
             )
         tx.execute("DELETE FROM prompts WHERE id = :id", {"id": prompt_id})
-        if not found.own:
-            audit.add(tx, scope, "shared prompt deleted", f"{found.user_id} {prompt_id}")
-    return found
+        if not prompt.own:
+            audit.add(tx, scope, "shared prompt deleted", f"{prompt.user_id} {prompt_id}")
+    return prompt
 
 
 def _note(tx: Transaction, scope: Scope, prompt_id: str, *, before: bool, after: bool) -> None:

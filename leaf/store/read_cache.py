@@ -91,11 +91,11 @@ class ReadCache:
     def answer(self, question: CachedRead) -> Answer | None:
         """What is kept and still holds."""
         with self._lock:
-            kept = self._kept.get(question.key)
-            if kept is None or kept.state != question.state:
+            entry = self._kept.get(question.key)
+            if entry is None or entry.state != question.state:
                 return None
             self._kept.move_to_end(question.key)
-            return kept.answer
+            return entry.answer
 
     def keep(self, question: CachedRead, answer: Answer) -> None:
         """For the next time, unless it is large."""
@@ -119,8 +119,8 @@ class ReadCache:
         read of their tables before is old, also after a commit of which nobody knows."""
         tables: set[str] = set()
         for sql in statements:
-            found = written_by(sql)
-            tables |= TOPICS.keys() if found is None else found & TOPICS.keys()
+            targets = written_by(sql)
+            tables |= TOPICS.keys() if targets is None else targets & TOPICS.keys()
         with self._lock:
             for table in tables:
                 self._committing[table] += 1
@@ -133,8 +133,8 @@ class ReadCache:
                     self._written[table] += 1
 
     def _drop(self, key: tuple[Any, ...]) -> None:
-        if kept := self._kept.pop(key, None):
-            self._weight -= kept.weight
+        if entry := self._kept.pop(key, None):
+            self._weight -= entry.weight
 
 
 @lru_cache(maxsize=1000)
@@ -152,13 +152,13 @@ def written_by(sql: str) -> frozenset[str] | None:
     the row."""
     if _STRUCTURE.search(sql):
         return None
-    found = set()
+    tables = set()
     for match in _WRITTEN.finditer(sql):
         value = (match["value"] or "").rpartition(".")[2]
         if value and match["column"].lower() == value.lower():
             continue
-        found.add(match["table"].lower())
-    return frozenset(found)
+        tables.add(match["table"].lower())
+    return frozenset(tables)
 
 
 def _weight(rows: Sequence[Sequence[Any]]) -> int:

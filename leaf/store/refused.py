@@ -138,9 +138,9 @@ def address(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return "the address of LEAF_DATABASE_URL"
-    given = dict(parse_qsl(parts.query))
-    host = given.get("host", "") or parts.netloc.rpartition("@")[2]
-    name = given.get("dbname") or unquote(parts.path.removeprefix("/"))
+    options = dict(parse_qsl(parts.query))
+    host = options.get("host", "") or parts.netloc.rpartition("@")[2]
+    name = options.get("dbname") or unquote(parts.path.removeprefix("/"))
     return "/".join(one for one in (_plain(host) or "this machine", name) if one)
 
 
@@ -149,8 +149,8 @@ def _plain(host: str) -> str:
     return "" if host.startswith("/") else host
 
 
-def _without_secrets(url: str, said: str) -> str:
-    words = " ".join(said.split())
+def _without_secrets(url: str, message: str) -> str:
+    words = " ".join(message.split())
     for secret in _secrets(url):
         words = words.replace(secret, "…")
     return (words[:LONGEST].rstrip(".") or "nothing") + "."
@@ -163,5 +163,5 @@ def _secrets(url: str) -> Iterator[str]:
     except ValueError:
         return
     written = parts.netloc.rpartition("@")[0].partition(":")[2]
-    given = [value for key, value in parse_qsl(parts.query) if "password" in key.lower()]
-    yield from (one for one in (written, unquote(written), *given) if one)
+    passwords = [value for key, value in parse_qsl(parts.query) if "password" in key.lower()]
+    yield from (one for one in (written, unquote(written), *passwords) if one)

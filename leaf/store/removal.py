@@ -125,17 +125,17 @@ def purge_file_in(tx: Transaction, scope: Scope, file_id: str) -> Gone:
 def remove_chat(tx: Transaction, workspace_id: str, chat_id: str) -> Gone:
     """Delete a chat with all that belongs to it alone: what was written in it, too. Files that
     were added to it stay in the library."""
-    given = {"chat": chat_id, "workspace": workspace_id}
-    said = column(tx, "SELECT id FROM messages WHERE chat_id = :chat", given)
-    hashes = column(tx, "SELECT sha256 FROM results WHERE chat_id = :chat", given)
-    hashes += column(tx, "SELECT sha256 FROM made_files WHERE chat_id = :chat", given)
+    values = {"chat": chat_id, "workspace": workspace_id}
+    message_ids = column(tx, "SELECT id FROM messages WHERE chat_id = :chat", values)
+    hashes = column(tx, "SELECT sha256 FROM results WHERE chat_id = :chat", values)
+    hashes += column(tx, "SELECT sha256 FROM made_files WHERE chat_id = :chat", values)
     hashes += link_rows.forget_chat(tx, chat_id)
     figures = _forget_pictures(tx, workspace_id, _own_figures(tx, workspace_id, chat_id))
-    gone = Gone(workspace_id, (chat_id,), tuple(said), (*_named(hashes), *figures))
+    gone = Gone(workspace_id, (chat_id,), tuple(message_ids), (*_named(hashes), *figures))
     gone += remove_files(tx, workspace_id, _own_texts(tx, chat_id))
-    tx.execute("DELETE FROM file_contexts WHERE chat_id = :chat AND NOT shared", given)
+    tx.execute("DELETE FROM file_contexts WHERE chat_id = :chat AND NOT shared", values)
     _forget_jobs(tx, [j for j, asked in _ended(tx, workspace_id) if asked.get("target") == chat_id])
-    chats.delete_rows(tx, ":chat", given)
+    chats.delete_rows(tx, ":chat", values)
     return gone
 
 
@@ -143,9 +143,9 @@ def remove_files(tx: Transaction, workspace_id: str, file_ids: Sequence[str]) ->
     """Delete files with all that was made of them, in whichever chat; what chats say of them stays
     there. A chat keeps the names by which it called them, so that no other file takes these."""
     those, ids = one_of("id", file_ids)
-    given = {"workspace": workspace_id, **ids}
-    hashes = column(tx, f"SELECT sha256 FROM files WHERE {those}", given)
-    tx.execute(f"DELETE FROM files WHERE {those}", given)
+    values = {"workspace": workspace_id, **ids}
+    hashes = column(tx, f"SELECT sha256 FROM files WHERE {those}", values)
+    tx.execute(f"DELETE FROM files WHERE {those}", values)
     those, ids = one_of("file_id", file_ids)
     drive_ids = column(tx, f"SELECT drive_id FROM drive_files WHERE {those}", ids)
     for table in ("file_contexts", "job_items", "drive_files", "project_files"):
@@ -167,9 +167,10 @@ def _remove_documents(tx: Transaction, scope: Scope, file_id: str) -> list[str]:
     """Delete the documents whose newest version a file is, which would have no text without it;
     returns the files of their versions that are no other's. Raises InvalidInputError where one was
     not put away, or a version is somebody else's."""
-    given = {"file": file_id}
+    values = {"file": file_id}
     if tx.read(
-        "SELECT 1 AS yes FROM documents WHERE file_id = :file AND deleted_at IS NULL LIMIT 1", given
+        "SELECT 1 AS yes FROM documents WHERE file_id = :file AND deleted_at IS NULL LIMIT 1",
+        values,
     ):
         raise InvalidInputError(
             "This is the text of a document that was not deleted.", "Delete the document first."
@@ -180,39 +181,39 @@ def _remove_documents(tx: Transaction, scope: Scope, file_id: str) -> list[str]:
         f"SELECT DISTINCT f.id FROM document_versions v JOIN files f ON f.id = v.file_id WHERE "
         f"v.document_id IN ({those}) AND f.source = 'generated' AND NOT EXISTS (SELECT 1 FROM "
         f"document_versions w WHERE w.file_id = f.id AND w.document_id NOT IN ({those}))",
-        given,
+        values,
     )
     for text in texts:
         files.check_may_purge(tx, scope, text)
     for table in ("document_receipts", "document_versions"):
-        tx.execute(f"DELETE FROM {table} WHERE document_id IN ({those})", given)
-    tx.execute("DELETE FROM documents WHERE file_id = :file", given)
+        tx.execute(f"DELETE FROM {table} WHERE document_id IN ({those})", values)
+    tx.execute("DELETE FROM documents WHERE file_id = :file", values)
     return texts
 
 
 def remove_workspace(tx: Transaction, workspace_id: str) -> Gone:
     """Delete a workspace with everything in it. Raises NotFoundError."""
-    given = {"workspace": workspace_id}
-    if not tx.read("SELECT 1 AS yes FROM workspaces WHERE id = :workspace", given):
+    values = {"workspace": workspace_id}
+    if not tx.read("SELECT 1 AS yes FROM workspaces WHERE id = :workspace", values):
         raise NotFoundError(
             f"No workspace '{workspace_id}'.", "See: python -m leaf workspaces list"
         )
     those = "SELECT id FROM chats WHERE workspace_id = :workspace"
     gone = Gone(
         workspace_id,
-        (*column(tx, those, given),),
-        tuple(column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", given)),
+        (*column(tx, those, values),),
+        tuple(column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", values)),
         tuple(_all_hashes(tx, workspace_id)),
         whole=True,
     )
-    chats.delete_rows(tx, those, given)
+    chats.delete_rows(tx, those, values)
     those = "SELECT id FROM files WHERE workspace_id = :workspace"
-    tx.execute(f"DELETE FROM file_contexts WHERE file_id IN ({those})", given)
+    tx.execute(f"DELETE FROM file_contexts WHERE file_id IN ({those})", values)
     those = "SELECT id FROM jobs WHERE workspace_id = :workspace"
-    tx.execute(f"DELETE FROM job_items WHERE job_id IN ({those})", given)
+    tx.execute(f"DELETE FROM job_items WHERE job_id IN ({those})", values)
     for table in WORKSPACE_TABLES:
-        tx.execute(f"DELETE FROM {table} WHERE workspace_id = :workspace", given)
-    tx.execute("DELETE FROM workspaces WHERE id = :workspace", given)
+        tx.execute(f"DELETE FROM {table} WHERE workspace_id = :workspace", values)
+    tx.execute("DELETE FROM workspaces WHERE id = :workspace", values)
     return gone
 
 
@@ -221,20 +222,20 @@ def unscoped_everything(tx: Transaction, there: Collection[str]) -> list[Gone]:
     tables of this database, which may be of an earlier version."""
     if not {"workspaces", "chats", "messages"} <= set(there):
         return []
-    found: dict[str, Gone] = {
+    gone_of: dict[str, Gone] = {
         workspace_id: Gone(workspace_id, whole=True)
         for workspace_id in column(tx, "SELECT id FROM workspaces", {})
     }
-    for workspace_id in found:
-        given = {"workspace": workspace_id}
+    for workspace_id in gone_of:
+        values = {"workspace": workspace_id}
         those = "SELECT id FROM chats WHERE workspace_id = :workspace"
-        found[workspace_id] += Gone(
+        gone_of[workspace_id] += Gone(
             workspace_id,
-            (*column(tx, those, given),),
-            (*column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", given),),
+            (*column(tx, those, values),),
+            (*column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", values),),
             (*_all_hashes(tx, workspace_id, there),),
         )
-    return [*found.values()]
+    return [*gone_of.values()]
 
 
 def in_use(db: Database, workspace_id: str, sha256: str) -> tuple[bool, bool]:
@@ -272,11 +273,11 @@ def still_there(db: Database, message_ids: Sequence[str]) -> set[str]:
 
 
 def _there(db: Database, table: str, ids: Sequence[str]) -> set[str]:
-    found: set[str] = set()
+    known_ids: set[str] = set()
     for start in range(0, len(ids), BATCH):
         those, names = one_of("id", ids[start : start + BATCH])
-        found |= set(column(db, f"SELECT id FROM {table} WHERE {those}", names))
-    return found
+        known_ids |= set(column(db, f"SELECT id FROM {table} WHERE {those}", names))
+    return known_ids
 
 
 def column(db: Database | Transaction, sql: str, given: Row) -> list[str]:
@@ -314,33 +315,33 @@ def _own_texts(tx: Transaction, chat_id: str) -> list[str]:
 def _own_figures(tx: Transaction, workspace_id: str, chat_id: str) -> list[str]:
     """Sources of the pictures that code drew in this chat and that are shown in no other. Of rows of
     earlier versions only messages say where a figure was drawn."""
-    given: Row = {"workspace": workspace_id, "chat": chat_id, "own": f"figure:{chat_id}:%"}
+    values: Row = {"workspace": workspace_id, "chat": chat_id, "own": f"figure:{chat_id}:%"}
     figures = "FROM derived_pictures WHERE workspace_id = :workspace AND source_sha256"
-    own = column(tx, f"SELECT source_sha256 {figures} LIKE :own", given)
+    own = column(tx, f"SELECT source_sha256 {figures} LIKE :own", values)
     elder = f"SELECT sha256 {figures} LIKE 'figure:%' AND source_sha256 NOT LIKE 'figure:%:%'"
-    drawn = set(column(tx, elder, given))
+    drawn = set(column(tx, elder, values))
     if not drawn:
         return own
-    said = "CAST(m.parts AS TEXT)"
-    here = tx.read(f"SELECT {said} AS text FROM messages m WHERE m.chat_id = :chat", given)
-    shown = drawn & {found for row in here for found in _SHA256.findall(str(row["text"]))}
+    parts = "CAST(m.parts AS TEXT)"
+    here = tx.read(f"SELECT {parts} AS text FROM messages m WHERE m.chat_id = :chat", values)
+    shown = drawn & {digest for row in here for digest in _SHA256.findall(str(row["text"]))}
     elsewhere = (
         f"SELECT 1 AS yes FROM messages m JOIN chats c ON c.id = m.chat_id WHERE c.workspace_id = "
-        f":workspace AND m.chat_id <> :chat AND {said} LIKE :sha256 LIMIT 1"
+        f":workspace AND m.chat_id <> :chat AND {parts} LIKE :sha256 LIMIT 1"
     )
-    mine = [s for s in sorted(shown) if not tx.read(elsewhere, {**given, "sha256": f"%{s}%"})]
+    mine = [s for s in sorted(shown) if not tx.read(elsewhere, {**values, "sha256": f"%{s}%"})]
     return [*own, *(f"figure:{sha256}" for sha256 in mine)]
 
 
 def _forget_pictures(tx: Transaction, workspace_id: str, sources: Collection[str]) -> list[str]:
     """Forget what was made from these bytes; returns the pictures' own."""
-    made = _forget_made(tx, "derived_pictures", workspace_id, sources)
-    copies, names = one_of("sha256", made)
+    hashes = _forget_made(tx, "derived_pictures", workspace_id, sources)
+    copies, names = one_of("sha256", hashes)
     tx.execute(
         f"DELETE FROM model_files WHERE workspace_id = :workspace AND {copies}",
         {"workspace": workspace_id, **names},
     )
-    return made
+    return hashes
 
 
 def _forget_made(
@@ -356,11 +357,11 @@ def _forget_results_outside(
     tx: Transaction, workspace_id: str, file_ids: Sequence[str]
 ) -> list[str]:
     """Delete results of calls outside of chats that rest on these files: nobody else would."""
-    given: Row = {"workspace": workspace_id, "outside": f"{OUTSIDE}:%"}
+    values: Row = {"workspace": workspace_id, "outside": f"{OUTSIDE}:%"}
     rows = tx.read(
         "SELECT chat_id, number, sha256, CAST(about AS TEXT) AS about FROM results "
         "WHERE workspace_id = :workspace AND chat_id LIKE :outside",
-        given,
+        values,
     )
     gone = [row for row in rows if any(file_id in str(row["about"]) for file_id in file_ids)]
     for row in gone:
@@ -392,15 +393,17 @@ def _all_hashes(
 ) -> list[str]:
     """Also of files that were handed to a job and not entered yet; `there` are the tables that may be
     asked."""
-    kept = [f"SELECT sha256 FROM {t} WHERE workspace_id = :workspace" for t in KEPT if t in there]
-    given = {"workspace": workspace_id}
-    found = column(tx, " UNION ".join(kept), given) if kept else []
+    selects = [
+        f"SELECT sha256 FROM {t} WHERE workspace_id = :workspace" for t in KEPT if t in there
+    ]
+    values = {"workspace": workspace_id}
+    hashes = column(tx, " UNION ".join(selects), values) if selects else []
     if {"jobs", "job_items"} <= set(there):
         items = column(
             tx,
             "SELECT CAST(i.given AS TEXT) AS given FROM job_items i JOIN jobs j ON j.id = i.job_id "
             "WHERE j.workspace_id = :workspace",
-            given,
+            values,
         )
-        found += [sha256 for item in items for sha256 in _SHA256.findall(item)]
-    return _named(found)
+        hashes += [sha256 for item in items for sha256 in _SHA256.findall(item)]
+    return _named(hashes)

@@ -174,7 +174,7 @@ def _hold(tx: Transaction, scope: Scope, chat_id: str) -> bool:
     )
 
 
-def _made_before(tx: Transaction, scope: Scope, chat_id: str, made: ResultRow) -> int:
+def _made_before(tx: Transaction, scope: Scope, chat_id: str, result: ResultRow) -> int:
     """The number that the call has given already, now of what it made this time; 0 if none."""
     rows = tx.read(
         "UPDATE results SET sha256 = :sha256, size = :size, version = :version, about = :about, "
@@ -182,12 +182,12 @@ def _made_before(tx: Transaction, scope: Scope, chat_id: str, made: ResultRow) -
         "RETURNING number",
         {
             **_place(scope, chat_id),
-            "sha256": made.sha256,
-            "size": made.size,
-            "version": made.version,
-            "about": made.about,
-            "at": made.made_at,
-            "call": made.call,
+            "sha256": result.sha256,
+            "size": result.size,
+            "version": result.version,
+            "about": result.about,
+            "at": result.made_at,
+            "call": result.call,
         },
     )
     return int(rows[0]["number"]) if rows else 0
@@ -201,7 +201,7 @@ def _raise_to(tx: Transaction, scope: Scope, chat_id: str, highest: int) -> None
     )
 
 
-def _insert(tx: Transaction, scope: Scope, chat_id: str, number: int, made: ResultRow) -> None:
+def _insert(tx: Transaction, scope: Scope, chat_id: str, number: int, result: ResultRow) -> None:
     tx.execute(
         "INSERT INTO results (workspace_id, chat_id, number, message_id, turn, call, sha256, size, "
         "version, about, made_at) VALUES (:workspace, :chat, :number, :message, :turn, :call, "
@@ -209,13 +209,13 @@ def _insert(tx: Transaction, scope: Scope, chat_id: str, number: int, made: Resu
         {
             **_place(scope, chat_id),
             "number": number,
-            "message": made.message_id,
-            "turn": made.turn,
-            "call": made.call,
-            "sha256": made.sha256,
-            "size": made.size,
-            "version": made.version,
-            "about": made.about,
-            "at": made.made_at,
+            "message": result.message_id,
+            "turn": result.turn,
+            "call": result.call,
+            "sha256": result.sha256,
+            "size": result.size,
+            "version": result.version,
+            "about": result.about,
+            "at": result.made_at,
         },
     )

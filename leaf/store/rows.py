@@ -87,8 +87,8 @@ def _insert(
         "(" + ", ".join(f"CAST(:v{r}_{c} AS {kind})" for c, kind in enumerate(types.values())) + ")"
         for r in range(len(batch))
     )
-    given = {f"v{r}_{c}": text for r, row in enumerate(batch) for c, text in enumerate(row)}
-    tx.execute(f"INSERT INTO {table} ({', '.join(types)}) VALUES {marks}", given)
+    values = {f"v{r}_{c}": text for r, row in enumerate(batch) for c, text in enumerate(row)}
+    tx.execute(f"INSERT INTO {table} ({', '.join(types)}) VALUES {marks}", values)
 
 
 def _line(values: Sequence[str | None]) -> bytes:

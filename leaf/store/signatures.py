@@ -59,8 +59,8 @@ def fitting(word: str, number: int) -> tuple[str, dict[str, int]]:
         masks[bit // WIDTH] = masks.get(bit // WIDTH, 0) | 1 << bit % WIDTH
     names = {column: f"bits{number}_{column}" for column in masks}
     conditions = [f"(s.{COLUMNS[c]} & :{name}) = :{name}" for c, name in names.items()]
-    given = {names[column]: _signed(mask) for column, mask in masks.items()}
-    return " AND ".join(conditions) or "TRUE", given
+    values = {names[column]: _signed(mask) for column, mask in masks.items()}
+    return " AND ".join(conditions) or "TRUE", values
 
 
 def joined() -> str:
@@ -93,15 +93,17 @@ def unscoped_unsigned(db: Database, before: datetime, after: str, limit: int) ->
 
 def unscoped_sign(db: Database, chat_ids: Sequence[str]) -> None:
     """Sign these chats as they are now. The lock of writers is taken for writing the rows alone."""
-    given = those(chat_ids)
+    values = those(chat_ids)
     with db.snapshot() as snapshot:
         chats = snapshot.read(
-            f"SELECT c.id, c.updated_at FROM chats c WHERE {among('c.id')}", given
+            f"SELECT c.id, c.updated_at FROM chats c WHERE {among('c.id')}", values
         )
-        said = snapshot.read(f"SELECT x.chat_id, x.words FROM {said_in()}", given)
+        message_rows = snapshot.read(f"SELECT x.chat_id, x.words FROM {said_in()}", values)
     numbers = {str(chat["id"]): number for number, chat in enumerate(chats)}
     texts = (
-        (numbers[row["chat_id"]], str(row["words"])) for row in said if row["chat_id"] in numbers
+        (numbers[row["chat_id"]], str(row["words"]))
+        for row in message_rows
+        if row["chat_id"] in numbers
     )
     rows = sign(texts, len(chats)).tolist()
     if numbers:
@@ -131,7 +133,7 @@ def _keep_signatures(
     db: Database, chat_ids: list[str], moments: list[datetime], rows: list[list[int]]
 ) -> None:
     """What was written to, or deleted for good, since it was read gets no row."""
-    given = {**those(chat_ids), "moments": [m.isoformat() for m in moments], "rows": rows}
+    values = {**those(chat_ids), "moments": [m.isoformat() for m in moments], "rows": rows}
     columns = ", ".join(f"n.bits[{number}]" for number in range(1, len(COLUMNS) + 1))
     news = ", ".join(
         f"unnest(from_json(CAST(:{name} AS JSON), '[{kind}]')) AS {column}"
@@ -142,13 +144,13 @@ def _keep_signatures(
         )
     )
     with db.transaction() as tx:
-        tx.execute(f"DELETE FROM chat_signatures WHERE {among('chat_id')}", given)
+        tx.execute(f"DELETE FROM chat_signatures WHERE {among('chat_id')}", values)
         tx.execute(
             f"INSERT INTO chat_signatures (chat_id, signed_at, {', '.join(COLUMNS)}) "
             f"SELECT c.id, c.updated_at, {columns} FROM (SELECT {news}) n "
             "JOIN chats c ON c.id = n.id AND c.updated_at = CAST(n.moment AS TIMESTAMPTZ) "
             "WHERE c.id BETWEEN :first AND :last",
-            given,
+            values,
         )
 
 
@@ -181,24 +183,24 @@ def _mark(bits: np.ndarray, chunk: list[tuple[int, str]], nowhere: int) -> None:
         starts[codes == gap] = nowhere * BITS
     for size in SIZES:
         count = max(0, len(codes) - size + 1)
-        found = np.full(count, size, np.uint32)
+        hashes = np.full(count, size, np.uint32)
         places = np.zeros(count, np.uint32)
         for at, factor in enumerate(_FACTORS[:size]):
-            found += codes[at : at + count] * np.uint32(factor)
+            hashes += codes[at : at + count] * np.uint32(factor)
             np.maximum(places, starts[at : at + count], out=places)
-        found ^= found >> np.uint32(15)
-        found *= np.uint32(_MIX)
-        found >>= np.uint32(_SHIFT)
-        bits[places + found] = True
+        hashes ^= hashes >> np.uint32(15)
+        hashes *= np.uint32(_MIX)
+        hashes >>= np.uint32(_SHIFT)
+        bits[places + hashes] = True
 
 
 def _bit(codes: Sequence[int]) -> int:
     """The same for one piece."""
-    found = len(codes)
+    digest = len(codes)
     for code, factor in zip(codes, _FACTORS, strict=False):
-        found = (found + code * factor) & _WHOLE
-    found ^= found >> 15
-    return (found * _MIX & _WHOLE) >> _SHIFT
+        digest = (digest + code * factor) & _WHOLE
+    digest ^= digest >> 15
+    return (digest * _MIX & _WHOLE) >> _SHIFT
 
 
 def _signed(mask: int) -> int:

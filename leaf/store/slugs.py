@@ -91,12 +91,12 @@ def slugs(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
     plain = [slug(name) for name in names]
     counts = Counter(plain)
     used = set(taken)
-    found = []
+    file_slugs = []
     for name, one in zip(names, plain, strict=True):
         chosen = slug(name, {*used, one} if counts[one] > 1 and "/" in name else used)
         used.add(chosen)
-        found.append(chosen)
-    return found
+        file_slugs.append(chosen)
+    return file_slugs
 
 
 def _stem(name: str) -> str:

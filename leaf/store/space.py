@@ -48,7 +48,7 @@ class SpaceUsed:
     def words(self) -> str:
         """`1.2 GB of 50 GB used: 0.9 GB files, 0.3 GB history`."""
         most = f" of {size(self.limit)}" if self.limit else ""
-        parts = ", ".join(f"{size(found)} {kind}" for kind, found in self.kinds.items())
+        parts = ", ".join(f"{size(amount)} {kind}" for kind, amount in self.kinds.items())
         return f"{size(self.total)}{most} used" + (f": {parts}" if parts else "")
 
 
@@ -65,11 +65,11 @@ class Space:
 
     def used(self) -> SpaceUsed:
         """Measured now: a look at every file of the data folder."""
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for name, taken in _entries(self._home):
             kind = KINDS.get(name, HISTORY if _is_history(name) else OTHER)
-            found[kind] = found.get(kind, 0) + taken
-        kinds = dict(sorted(((k, n) for k, n in found.items() if n), key=lambda one: -one[1]))
+            sizes[kind] = sizes.get(kind, 0) + taken
+        kinds = dict(sorted(((k, n) for k, n in sizes.items() if n), key=lambda one: -one[1]))
         return SpaceUsed(kinds, self._limit)
 
     def check(self) -> None:
@@ -113,8 +113,8 @@ def _is_history(name: str) -> bool:
 
 def _entries(home: Path) -> Iterator[tuple[str, int]]:
     try:
-        with os.scandir(home) as found:
-            for entry in found:
+        with os.scandir(home) as entries:
+            for entry in entries:
                 if entry.name == BOXES:
                     continue
                 if entry.is_dir(follow_symlinks=False):
@@ -129,8 +129,8 @@ def _below(folder: str) -> int:
     total, pending = 0, [folder]
     while pending:
         try:
-            with os.scandir(pending.pop()) as found:
-                for entry in found:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         pending.append(entry.path)
                     else:

@@ -26,8 +26,8 @@ def forget(tx: Transaction, message_id: str) -> None:
 
 def any_in(db: Database, chat_id: str) -> bool:
     """Whether the model was ever told of instructions in this chat."""
-    given = {"chat": chat_id}
-    return bool(db.read("SELECT 1 AS yes FROM told_instructions WHERE chat_id = :chat", given))
+    values = {"chat": chat_id}
+    return bool(db.read("SELECT 1 AS yes FROM told_instructions WHERE chat_id = :chat", values))
 
 
 def newest(db: Database, chat_id: str, branch: Collection[str]) -> str:

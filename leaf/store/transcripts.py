@@ -36,18 +36,18 @@ def find(db: Database, workspace_id: str, source_sha256: str) -> TranscriptRow |
 
 def keep(db: Database, workspace_id: str, source_sha256: str, row: TranscriptRow) -> None:
     """In the place of one that was there."""
-    given = {"workspace": workspace_id, "source": source_sha256, "version": VERSION, "at": now()}
+    values = {"workspace": workspace_id, "source": source_sha256, "version": VERSION, "at": now()}
     with db.transaction() as tx:
         tx.concerns([workspace_id])
         tx.execute(
             "DELETE FROM transcripts WHERE workspace_id = :workspace AND source_sha256 = :source",
-            given,
+            values,
         )
         tx.execute(
             "INSERT INTO transcripts (workspace_id, source_sha256, sha256, size, version, cues, "
             "seconds, engine, made_at) VALUES (:workspace, :source, :sha256, :size, :version, "
             ":cues, :seconds, :engine, :at)",
-            {**given, **asdict(row)},
+            {**values, **asdict(row)},
         )
 
 

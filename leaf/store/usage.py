@@ -156,8 +156,8 @@ def by_chat(
     """By chat, dearest first. Chats that the caller may not see, and those that were deleted, are
     one row with an empty id."""
     counted = source(db, since=since)
-    found = [*_seen(db, scope, whose, counted, limit), *_unseen(db, scope, whose, counted)]
-    return sorted(found, key=lambda n: (-n.total.cost, -n.total.input_tokens, n.id))[:limit]
+    usages = [*_seen(db, scope, whose, counted, limit), *_unseen(db, scope, whose, counted)]
+    return sorted(usages, key=lambda n: (-n.total.cost, -n.total.input_tokens, n.id))[:limit]
 
 
 def _seen(

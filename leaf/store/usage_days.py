@@ -115,13 +115,13 @@ class UsageSource:
 def source(db: Database, *, zone: str = "", **moments: datetime | None) -> UsageSource:
     """The days, if they answer for these moments exactly, and by day in this zone, where one is
     named; else the steps."""
-    kept = _zone(db)
-    if not kept or zone not in ("", kept):
+    day_zone = _zone(db)
+    if not day_zone or zone not in ("", day_zone):
         return UsageSource(False, moments)
-    days = {name: at and at.astimezone(ZoneInfo(kept)).date() for name, at in moments.items()}
+    days = {name: at and at.astimezone(ZoneInfo(day_zone)).date() for name, at in moments.items()}
     for name, at in moments.items():
         day = days[name]
-        if at is not None and day is not None and midnight(day, ZoneInfo(kept)) != at:
+        if at is not None and day is not None and midnight(day, ZoneInfo(day_zone)) != at:
             return UsageSource(False, moments)
     return UsageSource(True, days)
 
@@ -197,13 +197,13 @@ def _marks(cells: Iterable[Cell]) -> dict[Cell, Marks]:
     """How one answer with steps in these cells is counted in each, in the order of `_COUNTERS`; the
     same as `_COUNTED` says of all."""
     there = set(cells)
-    found = {}
+    marks = {}
     for day, model in there:
         of_day = model == min(m for d, m in there if d == day)
         of_model = day == max(d for d, m in there if m == model)
         last = of_day and day == max(d for d, _ in there)
-        found[day, model] = (1, int(of_day), int(of_model), int(last))
-    return found
+        marks[day, model] = (1, int(of_day), int(of_model), int(last))
+    return marks
 
 
 def _last(marks: Mapping[Cell, Marks], day: date) -> int:
@@ -248,14 +248,14 @@ def _add_to(
 def _statements(table: str, key: tuple[str, ...], columns: tuple[str, ...]) -> tuple[str, str]:
     """To add to a row that is there, and to write it where another transaction may do so, too."""
     keys, named = ("workspace_id", *key), ("workspace_id", *key, *columns)
-    given = {name: f":{name}" for name in named} | {
+    placeholders = {name: f":{name}" for name in named} | {
         "cost": f"CAST(CAST(:cost AS DOUBLE PRECISION) AS {DECIMAL})"
     }
-    found = " AND ".join(f"{name} = :{name}" for name in keys)
-    added = ", ".join(f"{name} = {table}.{name} + {given[name]}" for name in columns)
+    condition = " AND ".join(f"{name} = :{name}" for name in keys)
+    added = ", ".join(f"{name} = {table}.{name} + {placeholders[name]}" for name in columns)
     insert = (
         f"INSERT INTO {table} ({', '.join(named)}) VALUES "
-        f"({', '.join(given[name] for name in named)}) "
+        f"({', '.join(placeholders[name] for name in named)}) "
         f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {added}"
     )
-    return f"UPDATE {table} SET {added} WHERE {found} RETURNING user_id", insert
+    return f"UPDATE {table} SET {added} WHERE {condition} RETURNING user_id", insert

@@ -43,8 +43,8 @@ def ensure_local_user(db: Database) -> Scope:
 
 def is_local(db: Database, scope: Scope) -> bool:
     """Whether the caller is the one user of an installation without logins."""
-    given = {"user": scope.user_id, "email": LOCAL_EMAIL}
-    return bool(db.read("SELECT id FROM users WHERE id = :user AND email = :email", given))
+    values = {"user": scope.user_id, "email": LOCAL_EMAIL}
+    return bool(db.read("SELECT id FROM users WHERE id = :user AND email = :email", values))
 
 
 def ensure_user(db: Database, email: str, name: str) -> Scope:

@@ -74,8 +74,8 @@ class Vault:
         before there were any."""
         if not self._keys:
             return (self._made_key(),)
-        kept = self._kept_key()
-        return (*self._keys, kept) if kept else self._keys
+        file_key = self._kept_key()
+        return (*self._keys, file_key) if file_key else self._keys
 
     def _kept_key(self) -> str:
         try:
@@ -89,10 +89,10 @@ class Vault:
 
         path = self._home / KEY_FILE
         try:
-            if kept := self._kept_key():
+            if file_key := self._kept_key():
                 if path.stat().st_mode & 0o077:
                     path.chmod(0o600)
-                return kept
+                return file_key
             self._home.mkdir(parents=True, exist_ok=True, mode=0o700)
             temporary = self._home / f".{KEY_FILE}.{os.getpid()}"
             with open(

@@ -47,12 +47,15 @@ class SaidResult:
 def adopt(store: Store, scope: Scope, chat_id: str, folder: Path) -> None:
     """Record what is in the folder, and what the chat's answers name; the numbers go on above both.
     What is kept then leaves the folder."""
-    said, highest = _said(rows.parts_said(store.db, scope, chat_id))
+    mentions_of, highest = _said(rows.parts_said(store.db, scope, chat_id))
     # Of calls outside of chats nobody knows whose they were.
     paths = [] if chat_id == rows.OUTSIDE else list(folder.glob("r*.*"))
     there = {_number(p.stem): p for p in paths if p.suffix == ".json" and _number(p.stem)}
-    found = [_row(store, scope, number, there.get(number), said) for number in {*there, *said}]
-    known = sorted((row for row in found if row is not None), key=lambda row: row.number)
+    candidates = [
+        _row(store, scope, number, there.get(number), mentions_of)
+        for number in {*there, *mentions_of}
+    ]
+    known = sorted((row for row in candidates if row is not None), key=lambda row: row.number)
     try:
         rows.adopt(store.db, scope, chat_id, known, max([highest, *there], default=0))
     except NotFoundError:
@@ -67,18 +70,18 @@ def _row(
     scope: Scope,
     number: int,
     path: Path | None,
-    said: Mapping[int, Sequence[SaidResult]],
+    mentions_of: Mapping[int, Sequence[SaidResult]],
 ) -> ResultRow | None:
     """The row of a result; None for a number that was given to nothing."""
-    shown = said.get(number, ())
+    shown = mentions_of.get(number, ())
     about = _read(path) if path is not None else None
-    made = [one for one in shown if one.about is not None]
-    message_id = made[0].message_id if made else ""
+    full_mentions = [one for one in shown if one.about is not None]
+    message_id = full_mentions[0].message_id if full_mentions else ""
     if path is not None and about is not None and all(_agrees(about, one) for one in shown):
         sha256, size = _taken(store, scope, path.with_suffix(".parquet"))
         return ResultRow(number, about, sha256, size, message_id, str(about.pop("turn", "") or ""))
-    if made and all(_agrees(made[0].about or {}, one) for one in shown):
-        return ResultRow(number, made[0].about or {}, message_id=message_id)
+    if full_mentions and all(_agrees(full_mentions[0].about or {}, one) for one in shown):
+        return ResultRow(number, full_mentions[0].about or {}, message_id=message_id)
     return ResultRow(number, {"tables": [], "columns": [], "total": 0}) if shown else None
 
 
@@ -107,7 +110,7 @@ def _agrees(about: Mapping[str, Any], shown: SaidResult) -> bool:
     if shown.total is not None and int(about.get("total") or 0) != shown.total:
         return False
     own = {key: (shown.about or {}).get(key) for key in ("sql", "code")}
-    return all(not said or not about.get(key) or about[key] == said for key, said in own.items())
+    return all(not text or not about.get(key) or about[key] == text for key, text in own.items())
 
 
 def _said(
@@ -127,27 +130,27 @@ def _said(
 
 def _shown(message_id: str, part: Mapping[str, Any]) -> Iterator[SaidResult]:
     """The results whose rows a step shows."""
-    output, given = part.get("output"), part.get("input")
+    output, call_input = part.get("output"), part.get("input")
     data = output.get("data") if isinstance(output, dict) else None
     if not isinstance(data, dict):
         return
-    given = given if isinstance(given, dict) else {}
+    call_input = call_input if isinstance(call_input, dict) else {}
     tables = [data.get("table"), *(data.get("tables") or ())]
     for table in (table for table in tables if isinstance(table, dict)):
         if number := _number(str(table.get("result_id") or "")):
-            about = _about(table, given)
+            about = _about(table, call_input)
             yield SaidResult(number, message_id, about["columns"], about["total"], about)
     chart = data.get("chart")
     if isinstance(chart, dict) and (number := _number(str(chart.get("result_id") or ""))):
         yield SaidResult(number, message_id, chart.get("columns") or (), chart.get("total"), None)
 
 
-def _about(table: Mapping[str, Any], given: Mapping[str, Any]) -> Json:
+def _about(table: Mapping[str, Any], call_input: Mapping[str, Any]) -> Json:
     """What a result is about, as far as the answer tells."""
     rows_shown = table.get("rows") or ()
     return {
         "sql": table.get("sql") or "",
-        "code": str(given.get("code") or ""),
+        "code": str(call_input.get("code") or ""),
         "name": table.get("name") or "",
         "tables": [
             t
@@ -180,5 +183,5 @@ def _mentioned(value: object, key: str = "") -> Iterator[int]:
 
 def _number(name: str) -> int:
     """3 for `r3`, 0 for anything else."""
-    found = _NUMBER.fullmatch(name)
-    return int(found[1]) if found else 0
+    match = _NUMBER.fullmatch(name)
+    return int(match[1]) if match else 0

@@ -69,10 +69,10 @@ class Compared:
 class Recomputer:
     """Runs what made a result once more."""
 
-    def __init__(self, pool: Pool, queries: Queries, kept: KeptResults) -> None:
+    def __init__(self, pool: Pool, queries: Queries, kept_results: KeptResults) -> None:
         self._pool = pool
         self._queries = queries
-        self._kept = kept
+        self._kept = kept_results
 
     def recompute(
         self,
@@ -105,9 +105,9 @@ class Recomputer:
                 f"{', '.join(dict.fromkeys(gone))} was deleted, so this cannot be computed again.",
             )
         changed = [
-            str(t.get("file") or found.file.name)
+            str(t.get("file") or chat_file.file.name)
             for t in one.tables
-            if (found := _now(t, live)) and found.file.sha256 != t["sha256"]
+            if (chat_file := _now(t, live)) and chat_file.file.sha256 != t["sha256"]
         ]
         began = time.monotonic()
         with new_folder(self._kept.folder(scope, chat_id)) as folder:
@@ -158,13 +158,13 @@ class Recomputer:
     ) -> Recomputed:
         """Compare with the rows of the result, or, where they are gone, with what is recorded."""
         try:
-            kept = self._kept.rows_of(scope, one)
+            parquet = self._kept.rows_of(scope, one)
         except ResultGoneError:
             return self._remake(scope, chat_id, one, new, changed)
-        found = _recomputed(self._compare(kept, new.parquet, stop), changed, new.seconds)
-        if new.keep and (found.outcome == "different" or changed):
-            return replace(found, kept_as=self._keep(scope, chat_id, one, new))
-        return found
+        verdict = _recomputed(self._compare(parquet, new.parquet, stop), changed, new.seconds)
+        if new.keep and (verdict.outcome == "different" or changed):
+            return replace(verdict, kept_as=self._keep(scope, chat_id, one, new))
+        return verdict
 
     def _remake(
         self,
@@ -210,8 +210,8 @@ class Recomputer:
             return gone
         return NotFoundError(f"{one.name} was made by no query.", "Ask for it again.")
 
-    def _compare(self, kept: Path, again: Path, stop: threading.Event | None) -> Compared:
-        inputs = {"kept.parquet": kept, "again.parquet": again}
+    def _compare(self, original: Path, again: Path, stop: threading.Event | None) -> Compared:
+        inputs = {"kept.parquet": original, "again.parquet": again}
         arguments = {
             "kept": "in:kept.parquet",
             "again": "in:again.parquet",
@@ -273,11 +273,11 @@ def _since(changed: Sequence[str]) -> str:
     return f" {', '.join(changed)} changed since." if changed else ""
 
 
-def _recomputed(found: Compared, changed: Sequence[str], seconds: float) -> Recomputed:
+def _recomputed(comparison: Compared, changed: Sequence[str], seconds: float) -> Recomputed:
     """The comparison in words."""
     since = _since(changed)
-    rows, again = found.rows_kept, found.rows_again
-    if found.columns_kept != found.columns_again:
+    rows, again = comparison.rows_kept, comparison.rows_again
+    if comparison.columns_kept != comparison.columns_again:
         return Recomputed(
             "different", f"Computed again, the columns are others.{since}", seconds=seconds
         )
@@ -287,8 +287,10 @@ def _recomputed(found: Compared, changed: Sequence[str], seconds: float) -> Reco
             f"Computed again, there are {again:,} rows in place of {rows:,}.{since}",
             seconds=seconds,
         )
-    if found.cells:
-        cells = f"{found.cells:,} cell{'s are' if found.cells > 1 else ' is'} different"
-        return Recomputed("different", f"Computed again, {cells}.{since}", found.first, seconds)
+    if comparison.cells:
+        cells = f"{comparison.cells:,} cell{'s are' if comparison.cells > 1 else ' is'} different"
+        return Recomputed(
+            "different", f"Computed again, {cells}.{since}", comparison.first, seconds
+        )
     same = f"all {rows:,} rows are the same" if rows != 1 else "the row is the same"
     return Recomputed("same", f"Computed again in {seconds:.1f} s: {same}.{since}", seconds=seconds)

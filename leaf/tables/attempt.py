@@ -38,16 +38,16 @@ class Attempt:
         """Write the whole result. Raises duckdb.Error, QueryError."""
         self.sql = without_semicolon(self.sql)
         check_reading(self.con, self.sql)
-        found = self._make_views()
+        used_names = self._make_views()
         relation = self.con.sql(self.sql)
-        kept = _kept(relation.columns)
-        given = [type_name(t) for t in relation.types]
+        places = _kept(relation.columns)
+        all_types = [type_name(t) for t in relation.types]
         columns, types = (
-            unique([relation.columns[i - 1] for i in kept]),
-            [given[i - 1] for i in kept],
+            unique([relation.columns[i - 1] for i in places]),
+            [all_types[i - 1] for i in places],
         )
         read = read_columns(self.con, self.sql, self.columns())
-        reader = relation.project(projection(columns, types, kept)).to_arrow_reader(BATCH)
+        reader = relation.project(projection(columns, types, places)).to_arrow_reader(BATCH)
         shown, total, clipped = write(reader, path)
         about = {
             "columns": columns,
@@ -60,7 +60,7 @@ class Attempt:
             **about,
             "tables": self.used,
             "read": read,
-            "data_only": [name for name in found if name in self.tables],
+            "data_only": [name for name in used_names if name in self.tables],
         }
 
     def look(self) -> None:
@@ -83,10 +83,10 @@ class Attempt:
 
     def reserved(self) -> list[str]:
         """Words that name no column without quotes."""
-        found = self.con.sql(
+        rows = self.con.sql(
             "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
         ).fetchall()
-        return [word for (word,) in found]
+        return [word for (word,) in rows]
 
     def drop_views(self) -> None:
         for name in self._views:
@@ -101,8 +101,8 @@ class Attempt:
             for name in tables
             if f"{name}{ALL}" in sql.lower() and f"{name}{ALL}" not in tables
         }
-        found = used_tables(self.con, sql, [*tables, *everything])
-        self.used = list(dict.fromkeys(everything.get(name, name) for name in found))
+        used_names = used_tables(self.con, sql, [*tables, *everything])
+        self.used = list(dict.fromkeys(everything.get(name, name) for name in used_names))
         numbered = re.search(r"\b_row\b", sql) is not None
         views = {
             name: data_rows(path, self.rows.get(name, {}), numbered)
@@ -115,21 +115,21 @@ class Attempt:
         for name, rows in views.items():
             self.con.execute(f"CREATE VIEW {quoted(name)} AS {rows}")
             self._views.append(name)
-        return found
+        return used_names
 
 
 def _kept(columns: Sequence[str]) -> list[int]:
     """Places of a result's columns, from 1; `SELECT *, _row` gives `_row` twice, of which one is
     enough."""
     seen: set[str] = set()
-    kept = []
+    places = []
     for place, column in enumerate(columns, 1):
         name = re.sub(r"^(_row|_kind)[_:]\d+$", r"\1", column)
         if name in (ROW, KIND) and name in seen:
             continue
         seen.add(name)
-        kept.append(place)
-    return kept
+        places.append(place)
+    return places
 
 
 def used_tables(con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str]) -> list[str]:
@@ -138,7 +138,7 @@ def used_tables(con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str])
     import duckdb
 
     try:
-        found = {name.lower() for name in con.get_table_names(sql)}
+        names = {name.lower() for name in con.get_table_names(sql)}
     except duckdb.Error:  # a PIVOT, or columns that only the tables themselves could tell
-        found = {word.strip('"').lower() for word in re.findall(r'"[^"]+"|\w+', sql)}
-    return [name for name in tables if name.lower() in found]
+        names = {word.strip('"').lower() for word in re.findall(r'"[^"]+"|\w+', sql)}
+    return [name for name in tables if name.lower() in names]

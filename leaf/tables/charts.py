@@ -266,15 +266,15 @@ class _Fields:
 
 def _transforms(spec: Json) -> Iterator[Json]:
     for _, node in _walk(spec):
-        if isinstance(found := node.get("transform"), list):
-            yield from (t for t in found if isinstance(t, dict))
+        if isinstance(transforms := node.get("transform"), list):
+            yield from (t for t in transforms if isinstance(t, dict))
 
 
 def _made_fields(spec: Json) -> Iterator[str]:
     """Everything that a transform names with `as`, and the names it takes without."""
     for _, node in _walk(spec):
-        made = node.get("as")
-        for name in made if isinstance(made, list) else [made]:
+        aliases = node.get("as")
+        for name in aliases if isinstance(aliases, list) else [aliases]:
             if isinstance(name, str):
                 yield name
     for transform in _transforms(spec):
@@ -314,10 +314,10 @@ def _innermost(error: Any) -> Any:
 
 def _alternatives(error: Any) -> list[list[Any]]:
     """Errors of an `anyOf`, one list for each of its schemas."""
-    found: dict[int, list[Any]] = {}
+    by_schema: dict[int, list[Any]] = {}
     for inner in error.context:
-        found.setdefault(inner.schema_path[0], []).append(inner)
-    return list(found.values())
+        by_schema.setdefault(inner.schema_path[0], []).append(inner)
+    return list(by_schema.values())
 
 
 def _misfit(errors: list[Any]) -> tuple[int, int]:
@@ -388,8 +388,8 @@ def with_types(spec: Mapping[str, Any], types: Mapping[str, str]) -> Json:
 
     A number along the bottom with another one above it stays as it is: it may be a year.
     """
-    found: Json = json.loads(json.dumps(spec))
-    for _, node in list(_walk(found)):
+    typed_spec: Json = json.loads(json.dumps(spec))
+    for _, node in list(_walk(typed_spec)):
         encoding = node.get("encoding")
         if not isinstance(encoding, dict):
             continue
@@ -399,7 +399,7 @@ def with_types(spec: Mapping[str, Any], types: Mapping[str, str]) -> Json:
         for channel, kind in kinds.items():
             if kind and not _SAYS_TYPE & set(encoding[channel]):
                 encoding[channel]["type"] = kind
-    return found
+    return typed_spec
 
 
 def _kind(channel: Any, types: Mapping[str, str]) -> str:

@@ -70,14 +70,14 @@ def query(
     import duckdb
 
     con = connect(tables.values(), seconds, memory_mb)
-    said: list[str] = []
+    remarks: list[str] = []
     changed: list[str] = []
     while True:
         attempt = Attempt(con, sql, tables, rows or {})
         try:
             answer = attempt.run(Path(out) / "result.parquet")
             cautions = meanings.cautions(attempt.sql, attempt.columns())
-            return {**answer, "sql": sql, "said": [*said, *_approximate(sql), *cautions]}
+            return {**answer, "sql": sql, "said": [*remarks, *_approximate(sql), *cautions]}
         except duckdb.Error as e:
             attempt.look()
             mended = None
@@ -87,7 +87,7 @@ def query(
                 raise translated(e, attempt, names, files or {}) from e
             sql = mended.sql
             changed.append(sql)
-            said += [mended.said] if mended.said not in said else []
+            remarks += [mended.said] if mended.said not in remarks else []
         finally:
             attempt.drop_views()
 
@@ -118,8 +118,8 @@ def adopt(parquet: str, out: str, memory_mb: int) -> Json:
         reader = relation.project(projection(columns, types)).to_arrow_reader(BATCH)
         rows, total, clipped = write(reader, Path(out) / "result.parquet")
     except duckdb.Error as e:
-        said = re.sub(r"^[A-Z][\w ]+ Error: ", "", str(e).strip()).partition("\n")[0][:200]
-        raise UnreadableFileError(f"The table that the code made cannot be read: {said}.") from e
+        reason = re.sub(r"^[A-Z][\w ]+ Error: ", "", str(e).strip()).partition("\n")[0][:200]
+        raise UnreadableFileError(f"The table that the code made cannot be read: {reason}.") from e
     return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": clipped}
 
 
@@ -168,9 +168,9 @@ def page(
         )
     cells = Cells()
     wanted = projection(columns, types) + (f", {quoted(_NUMBER)}" if mark is not None else "")
-    found = relation.limit(limit, offset).project(wanted).to_arrow_reader(BATCH).read_all()
-    numbers = found.column(_NUMBER).to_pylist() if mark is not None else []
-    rows = cells.rows(found.select(range(len(columns))))
+    table = relation.limit(limit, offset).project(wanted).to_arrow_reader(BATCH).read_all()
+    numbers = table.column(_NUMBER).to_pylist() if mark is not None else []
+    rows = cells.rows(table.select(range(len(columns))))
     about = {"total": total, "whole": whole, "clipped": cells.clipped, "numbers": numbers}
     return {"columns": columns, "types": types, "rows": rows, **about}
 

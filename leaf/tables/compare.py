@@ -44,10 +44,10 @@ def compare(kept: str, again: str, memory_mb: int) -> Json:
     if rows["kept"] != rows["again"] or columns["kept"] != columns["again"]:
         return {**shape, "cells": 0, "first": []}
     try:
-        found = _Differences(con, sides).found()
+        differences = _Differences(con, sides).found()
     except duckdb.OutOfMemoryException as e:
         raise SandboxMemoryError("The results are too large to be compared.") from e
-    return {**shape, **found}
+    return {**shape, **differences}
 
 
 class _Differences:
@@ -74,14 +74,14 @@ class _Differences:
                 counts, where = again, in_order
         return {"cells": sum(counts), "first": self._first(*where) if any(counts) else []}
 
-    def _counts(self, kept: str, again: str) -> list[int]:
+    def _counts(self, original: str, again: str) -> list[int]:
         """Of each column, how many cells differ; both are gone through once, side by side."""
         counts = ", ".join(f"count(*) FILTER ({differs})" for differs in self._differs)
         return list(
-            self._con.sql(f"SELECT {counts} FROM {self._joined(kept, again)}").fetchall()[0]
+            self._con.sql(f"SELECT {counts} FROM {self._joined(original, again)}").fetchall()[0]
         )
 
-    def _first(self, kept: str, again: str) -> list[list[Any]]:
+    def _first(self, original: str, again: str) -> list[list[Any]]:
         """The first cells that differ, of the first rows in which some do."""
         number = range(len(self._names))
         lists = (
@@ -90,7 +90,7 @@ class _Differences:
         )
         rows = self._con.sql(
             f"SELECT leaf_row, {', '.join(f'[{one}]' for one in lists)} FROM "
-            f"{self._joined(kept, again)} WHERE {' OR '.join(self._differs)} "
+            f"{self._joined(original, again)} WHERE {' OR '.join(self._differs)} "
             f"ORDER BY leaf_row LIMIT {SHOWN}"
         ).fetchall()
         cells = (
@@ -101,7 +101,7 @@ class _Differences:
         )
         return list(islice(cells, SHOWN))
 
-    def _joined(self, kept: str, again: str) -> str:
+    def _joined(self, original: str, again: str) -> str:
         """SQL for the rows of both beside each other, columns under their numbers."""
         columns = (
             f"{side}.{quoted(name)} AS {side}{i}"
@@ -110,7 +110,7 @@ class _Differences:
         )
         return (
             f"(SELECT row_number() OVER () AS leaf_row, {', '.join(columns)} "
-            f"FROM {kept} a POSITIONAL JOIN {again} b)"
+            f"FROM {original} a POSITIONAL JOIN {again} b)"
         )
 
     def _sorted(self, side: str) -> str:
@@ -125,12 +125,12 @@ class _Differences:
         return f"{side}_sorted"
 
 
-def _differs(a: str, b: str, kept: str, again: str) -> str:
+def _differs(a: str, b: str, original: str, again: str) -> str:
     """SQL that is true where two cells of these types differ; what is of two sorts is compared as
     text."""
-    if kept != again and not (is_number(kept) and is_number(again)):
+    if original != again and not (is_number(original) and is_number(again)):
         a, b = f"{a}::VARCHAR", f"{b}::VARCHAR"
-    elif kept in FRACTIONS or again in FRACTIONS:
+    elif original in FRACTIONS or again in FRACTIONS:
         near = f"coalesce(abs({a} - {b}) <= {NEAR} * greatest(abs({a}), abs({b})), false)"
         return f"({a} IS DISTINCT FROM {b} AND NOT {near})"
     return f"({a} IS DISTINCT FROM {b})"

@@ -154,10 +154,10 @@ class Converter:
         """Bytes and kinds of those whose Parquet came from the store. The caller holds their
         locks."""
         fetched = set()
-        for file, kept in self.lasting.known(files):
+        for file, stored_tables in self.lasting.known(files):
             self._store.space.check()
             with new_folder(self.folder(file).parent) as folder:
-                tables = self.lasting.fetch(file, kept, folder)
+                tables = self.lasting.fetch(file, stored_tables, folder)
                 if tables is not None:
                     self._keep(file, folder, tables)
                     fetched.add((file.sha256, file.kind))
@@ -168,8 +168,8 @@ class Converter:
     ) -> None:
         those, began = list(files.values()), time.monotonic()
         self._store.space.check()
-        with contextlib.ExitStack() as made:
-            folders = [made.enter_context(new_folder(self.folder(file).parent)) for file in those]
+        with contextlib.ExitStack() as stack:
+            folders = [stack.enter_context(new_folder(self.folder(file).parent)) for file in those]
             items = [
                 BatchItem(
                     {"path": "in:file", "kind": file.kind, "out": "out:"},
@@ -275,14 +275,14 @@ class Converter:
         on_progress: OnProgress | None,
     ) -> Iterator[None]:
         """Wait until no other thread reads the file, and say how far that one is."""
-        said = ""
+        last_text = ""
         while not lock.acquire(timeout=0.1):
             if stop is not None and stop.is_set():
                 raise RunError("Stopped.")
             far = self._read_so_far.get((file.workspace_id, file.sha256))
-            if far and on_progress is not None and (text := how_far(file, *far)) != said:
-                said = text
-                on_progress(said)
+            if far and on_progress is not None and (text := how_far(file, *far)) != last_text:
+                last_text = text
+                on_progress(last_text)
         try:
             yield
         finally:
@@ -327,10 +327,10 @@ def how_far(file: File, done: int, total: int) -> str:
 def _manifest(folder: Path) -> Json:
     """What is kept with the Parquet of a folder; nothing where that is not whole."""
     try:
-        found = json.loads((folder / "manifest.json").read_text())
+        manifest = json.loads((folder / "manifest.json").read_text())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def plain_id(text: str) -> str:

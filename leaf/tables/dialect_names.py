@@ -39,10 +39,10 @@ def tables_of(name: str, files: Mapping[str, Sequence[str]]) -> Sequence[str]:
     return known.get(key(name)) or known.get(key(name.replace("\\", "/").rpartition("/")[2])) or ()
 
 
-def _places_of_tables(found: Sequence[Token]) -> Iterator[int]:
+def _places_of_tables(tokens: Sequence[Token]) -> Iterator[int]:
     """Where the names of tables begin: after FROM and JOIN, and after the commas of a FROM."""
     inside = [False]
-    for index, token in enumerate(found[:-1]):
+    for index, token in enumerate(tokens[:-1]):
         word = token.text.lower()
         if word in ("(", "["):
             inside.append(False)
@@ -64,15 +64,15 @@ def table_for_file(
         "does not exist|not found|Cannot access|No files found|syntax error", error
     ):
         return None
-    found = significant(sql)
-    for index in _places_of_tables(found):
-        start, end, name = _table_named(sql, found[index:], files)
+    tokens = significant(sql)
+    for index in _places_of_tables(tokens):
+        start, end, name = _table_named(sql, tokens[index:], files)
         meant = (
             (tables_of(name, files) or _behind_schema(sql[start:end], name, tables)) if name else ()
         )
         if len(meant) == 1 and key(name) != key(meant[0]):
-            said = f"{sql[start:end].strip()} was read as the table {meant[0]}."
-            return Mended(replaced(sql, start, end, quoted(meant[0])), said)
+            remark = f"{sql[start:end].strip()} was read as the table {meant[0]}."
+            return Mended(replaced(sql, start, end, quoted(meant[0])), remark)
     return None
 
 
@@ -126,9 +126,9 @@ def names_in_brackets(sql: str, error: str, columns: Sequence[str]) -> Mended | 
     if not re.search(r"syntax error|\[\]|'[\w(, ]*\[|LIST", error):
         return None
     known = {key(column): column for column in columns}
-    for found in re.finditer(r"(?<![\w\])\"'])\[([^\[\]'\",:]+)\]", code(sql)):
-        name = found[1].strip()
-        before = sql[: found.start()].rstrip().lower()
+    for match in re.finditer(r"(?<![\w\])\"'])\[([^\[\]'\",:]+)\]", code(sql)):
+        name = match[1].strip()
+        before = sql[: match.start()].rstrip().lower()
         if (
             key(name) in known
             or (re.search(r"\b(from|join|as)$|\.$", before))
@@ -136,7 +136,7 @@ def names_in_brackets(sql: str, error: str, columns: Sequence[str]) -> Mended | 
         ):
             meant = quoted(known.get(key(name), name))
             return Mended(
-                replaced(sql, *found.span(), meant), f"[{name}] was read as the name {meant}."
+                replaced(sql, *match.span(), meant), f"[{name}] was read as the name {meant}."
             )
     return None
 
@@ -144,13 +144,13 @@ def names_in_brackets(sql: str, error: str, columns: Sequence[str]) -> Mended | 
 def lists_of_names(sql: str, columns: Sequence[str]) -> list[str]:
     """What has to be said of a statement that runs and writes [Age] where a column belongs."""
     known = {key(column): column for column in columns}
-    found = (
+    names = (
         known.get(key(name))
         for name in re.findall(r"(?<![\w\])\"'])\[([^\[\]'\",:]+)\]", code(sql))
     )
     return [
         f"[{name}] makes a list of each value: write {quoted(name)} for the column."
-        for name in dict.fromkeys(found)
+        for name in dict.fromkeys(names)
         if name
     ]
 
@@ -168,11 +168,11 @@ def name_with_blanks(sql: str, error: str, columns: Sequence[str]) -> Mended | N
             continue
         if missing and missing not in map(key, re.findall(r"\w+", column)):
             continue
-        found = re.search(rf"(?<![\w\"]){re.escape(column)}(?![\w\"])", bare, re.I)
-        if found:
+        match = re.search(rf"(?<![\w\"]){re.escape(column)}(?![\w\"])", bare, re.I)
+        if match:
             return Mended(
-                replaced(sql, *found.span(), quoted(column)),
-                f"{found[0]} was read as the name {quoted(column)}.",
+                replaced(sql, *match.span(), quoted(column)),
+                f"{match[0]} was read as the name {quoted(column)}.",
             )
     return None
 
@@ -188,17 +188,17 @@ def name_with_other_marks(sql: str, error: str, columns: Sequence[str]) -> Mende
     ]
     if len(meant) != 1:
         return None
-    found = significant(sql)
-    for index, token in enumerate(found):
+    tokens = significant(sql)
+    for index, token in enumerate(tokens):
         bare = token.kind != "string_const" and key(token.text) == key(missing)
         named = (
             token.text[0] in '"`'
             and key(token.text[1:-1]) == key(missing)
-            and not _is_compared(found, index)
+            and not _is_compared(tokens, index)
         )
-        if (bare or named) and (not index or found[index - 1].text.lower() != "as"):
-            made = replaced(sql, token.start, token.start + len(token.text), quoted(meant[0]))
-            return Mended(made, f"{token.text} was read as the column {quoted(meant[0])}.")
+        if (bare or named) and (not index or tokens[index - 1].text.lower() != "as"):
+            new_sql = replaced(sql, token.start, token.start + len(token.text), quoted(meant[0]))
+            return Mended(new_sql, f"{token.text} was read as the column {quoted(meant[0])}.")
     return None
 
 
@@ -214,9 +214,9 @@ def text_for_name(sql: str, error: str, columns: Sequence[str]) -> Mended | None
         return None
     if difflib.get_close_matches(key(name), map(key, columns), n=1, cutoff=_NEAR):
         return None
-    found = significant(sql)
-    for index, token in enumerate(found):
-        if token.text == quoted(name) and _is_compared(found, index):
+    tokens = significant(sql)
+    for index, token in enumerate(tokens):
+        if token.text == quoted(name) and _is_compared(tokens, index):
             text = literal(name)
             end = token.start + len(token.text)
             return Mended(
@@ -225,18 +225,18 @@ def text_for_name(sql: str, error: str, columns: Sequence[str]) -> Mended | None
     return None
 
 
-def _is_compared(found: Sequence[Token], index: int) -> bool:
+def _is_compared(tokens: Sequence[Token], index: int) -> bool:
     """Whether what stands there is compared with something, alone or in the list of an IN."""
-    if index + 1 < len(found) and found[index + 1].text in (".", "("):
+    if index + 1 < len(tokens) and tokens[index + 1].text in (".", "("):
         return False
     before = index - 1
     while (
         before >= 0
-        and found[before].text == ","
+        and tokens[before].text == ","
         and before >= 1
-        and found[before - 1].text[0] in "\"'"
+        and tokens[before - 1].text[0] in "\"'"
     ):
         before -= 2
-    if before >= 1 and found[before].text == "(":
-        return found[before - 1].text.lower() == "in"
-    return before == index - 1 and before >= 0 and found[before].text.lower() in _TEXT_AFTER
+    if before >= 1 and tokens[before].text == "(":
+        return tokens[before - 1].text.lower() == "in"
+    return before == index - 1 and before >= 0 and tokens[before].text.lower() in _TEXT_AFTER

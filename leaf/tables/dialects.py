@@ -62,51 +62,51 @@ def _without_dress(sql: str, error: str) -> Mended | None:
     if fenced := re.fullmatch(r"\s*```(?:\w*\n)?(.*?)```\s*", sql, re.S):
         return Mended(fenced[1].strip(), "The fence around the statement was taken away.")
     bare = code(sql)
-    if found := re.search(r"[‘‚‛’]([^‘’‚‛]*)[’‘‛]|[“„«”»]([^“”„«»]*)[”“»«]", bare):
-        start, end = found.span()
+    if match := re.search(r"[‘‚‛’]([^‘’‚‛]*)[’‘‛]|[“„«”»]([^“”„«»]*)[”“»«]", bare):
+        start, end = match.span()
         text = "".join(
             _MARKS.get(c, c) if i in (0, end - start - 1) else c
             for i, c in enumerate(sql[start:end])
         )
         return Mended(replaced(sql, start, end, text), f"{sql[start:end]} was read as {text}.")
-    if "DUAL" in error.upper() and (found := re.search(r"\sfrom\s+dual\b", bare, re.I)):
-        return Mended(replaced(sql, *found.span(), ""), "FROM DUAL was taken away.")
-    if "syntax error" in error and (found := re.search(r"\swith\s*\(\s*nolock\s*\)", bare, re.I)):
-        return Mended(replaced(sql, *found.span(), ""), "WITH (NOLOCK) was taken away.")
+    if "DUAL" in error.upper() and (match := re.search(r"\sfrom\s+dual\b", bare, re.I)):
+        return Mended(replaced(sql, *match.span(), ""), "FROM DUAL was taken away.")
+    if "syntax error" in error and (match := re.search(r"\swith\s*\(\s*nolock\s*\)", bare, re.I)):
+        return Mended(replaced(sql, *match.span(), ""), "WITH (NOLOCK) was taken away.")
     return None
 
 
 def _limit_for_top(sql: str) -> Mended | None:
     """SELECT TOP 5 …: a LIMIT at the end of that SELECT."""
-    found = significant(sql)
-    for index, token in enumerate(found[:-1]):
-        after = index + 1 + (found[index + 1].text.lower() in ("distinct", "all"))
+    tokens = significant(sql)
+    for index, token in enumerate(tokens[:-1]):
+        after = index + 1 + (tokens[index + 1].text.lower() in ("distinct", "all"))
         if (
             token.text.lower() != "select"
-            or after + 1 >= len(found)
-            or found[after].text.lower() != "top"
+            or after + 1 >= len(tokens)
+            or tokens[after].text.lower() != "top"
         ):
             continue
         top = re.match(
             r"top\s*(?:\(\s*(\d+)\s*\)|(\d+)\b)(\s*percent\b)?(\s*with\s+ties\b)?",
-            sql[found[after].start :],
+            sql[tokens[after].start :],
             re.I,
         )
-        end = _end_of_select(found, index)
+        end = _end_of_select(tokens, index)
         if not top or top[4] or end is None:
             continue
         number = (top[1] or top[2]) + ("%" if top[3] else "")
-        start, rest = found[after].start, found[after].start + top.end()
-        made = sql[:start] + sql[rest:end].lstrip() + f"\nLIMIT {number}" + sql[end:]
-        return Mended(made, f"TOP was read as LIMIT {number}.")
+        start, rest = tokens[after].start, tokens[after].start + top.end()
+        new_sql = sql[:start] + sql[rest:end].lstrip() + f"\nLIMIT {number}" + sql[end:]
+        return Mended(new_sql, f"TOP was read as LIMIT {number}.")
     return None
 
 
-def _end_of_select(found: Sequence[Token], begin: int) -> int | None:
+def _end_of_select(tokens: Sequence[Token], begin: int) -> int | None:
     """Where a SELECT ends that has no LIMIT of its own and is no part of a UNION; else None."""
     depth = 0
-    last = found[begin]
-    for token in found[begin:]:
+    last = tokens[begin]
+    for token in tokens[begin:]:
         word = token.text.lower()
         depth += (word in ("(", "[")) - (word in (")", "]"))
         if depth < 0 or (word == ";" and not depth):
@@ -119,20 +119,20 @@ def _end_of_select(found: Sequence[Token], begin: int) -> int | None:
 
 def _limit_for_pair(sql: str) -> Mended | None:
     """LIMIT 5, 10, as MySQL writes it."""
-    found = significant(sql)
-    for index, token in enumerate(found[:-3]):
-        skipped, comma, count = found[index + 1 : index + 4]
+    tokens = significant(sql)
+    for index, token in enumerate(tokens[:-3]):
+        skipped, comma, count = tokens[index + 1 : index + 4]
         if (
             token.text.lower() == "limit"
             and comma.text == ","
             and skipped.text.isdigit()
             and count.text.isdigit()
         ):
-            said = f"LIMIT {count.text} OFFSET {skipped.text}"
+            clause = f"LIMIT {count.text} OFFSET {skipped.text}"
             end = count.start + len(count.text)
             return Mended(
-                replaced(sql, token.start, end, said),
-                f"LIMIT {skipped.text}, {count.text} was read as {said}.",
+                replaced(sql, token.start, end, clause),
+                f"LIMIT {skipped.text}, {count.text} was read as {clause}.",
             )
     return None
 
@@ -140,12 +140,12 @@ def _limit_for_pair(sql: str) -> Mended | None:
 def _calls(sql: str, error: str) -> Mended | None:
     """The first call that DuckDB refused and knows in other words."""
     for call in calls(sql):
-        made = (
+        rewrite = (
             MEANT.get((call.name, len(call.arguments)))
             if _is_refused(call, error.lower())
             else None
         )
-        text = made(call.arguments) if made else ""
+        text = rewrite(call.arguments) if rewrite else ""
         if text:
             was = sql[call.start : call.end]
             return Mended(
@@ -167,8 +167,8 @@ def _is_refused(call: SqlCall, error: str) -> bool:
 def _ordered_texts(sql: str) -> Mended | None:
     """LISTAGG(x, ',') WITHIN GROUP (ORDER BY y), GROUP_CONCAT(x ORDER BY y SEPARATOR ','):
     string_agg with its order inside."""
-    found = calls(sql)
-    for call in found:
+    all_calls = calls(sql)
+    for call in all_calls:
         if call.name not in ("string_agg", "listagg", "group_concat"):
             continue
         inner = sql[call.start : call.end].partition("(")[2][:-1].strip()
@@ -180,7 +180,7 @@ def _ordered_texts(sql: str) -> Mended | None:
             re.I | re.S,
         )
         if within:
-            group = next(c for c in found if c.start == call.end + within.start(1))
+            group = next(c for c in all_calls if c.start == call.end + within.start(1))
             order = sql[group.start : group.end].partition("(")[2][:-1].strip()
             divider = "" if len(call.arguments) > 1 else ", ''"
             text, end = f"string_agg({inner}{divider} {order})", group.end
@@ -219,13 +219,13 @@ def _any_of_patterns(sql: str) -> Mended | None:
     return None
 
 
-def _stands_between(found: Sequence[Token], index: int) -> bool:
+def _stands_between(tokens: Sequence[Token], index: int) -> bool:
     """Whether a word stands where its kind of operator does: between two values, between two
     statements, before a cast."""
     word, before, after = (
-        found[index].text.lower(),
-        found[index - 1 : index],
-        found[index + 1 : index + 3],
+        tokens[index].text.lower(),
+        tokens[index - 1 : index],
+        tokens[index + 1 : index + 3],
     )
     if not after or (not before and word != "safe_cast"):
         return False
@@ -249,13 +249,13 @@ _CLOCK = {"sysdate", "systimestamp"}
 
 def _operators(sql: str, error: str) -> Mended | None:
     """x REGEXP 'a' and a DIV b, as MySQL writes them, MINUS and SYSDATE, as Oracle does."""
-    found = re.search(
+    match = re.search(
         r"(\"[^\"]+\"|[\w.]+)\s+(not\s+)?(?:regexp|rlike)\s+('(?:[^']|'')*')", sql, re.I
     )
-    if found and code(sql)[found.start(3)] == "'":
-        text = f"{'NOT ' if found[2] else ''}regexp_matches({found[1]}, {found[3]})"
-        said = f"{short(found[0])} was read as {short(text)}: capitals count."
-        return Mended(replaced(sql, *found.span(), text), said)
+    if match and code(sql)[match.start(3)] == "'":
+        text = f"{'NOT ' if match[2] else ''}regexp_matches({match[1]}, {match[3]})"
+        remark = f"{short(match[0])} was read as {short(text)}: capitals count."
+        return Mended(replaced(sql, *match.span(), text), remark)
     refused = re.search("syntax error|Chained comparisons", error) is not None
     words = significant(sql)
     for index, token in enumerate(words):

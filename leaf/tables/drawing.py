@@ -75,10 +75,13 @@ def _with_font(chart: Json) -> Json:
 def _with_remark(chart: Json, remark: str) -> Json:
     title = chart.get("title")
     whole: Json = dict(title) if isinstance(title, Mapping) else {"text": title or ""}
-    said = whole.get("subtitle") or []
+    subtitle = whole.get("subtitle") or []
     return {
         **chart,
-        "title": {**whole, "subtitle": [*([said] if isinstance(said, str) else said), remark]},
+        "title": {
+            **whole,
+            "subtitle": [*([subtitle] if isinstance(subtitle, str) else subtitle), remark],
+        },
     }
 
 

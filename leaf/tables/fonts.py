@@ -45,14 +45,14 @@ def beyond(text: str) -> set[str]:
 def best(letters: set[str]) -> tuple[str, set[str]]:
     """The family that has most of the letters, and those that it has not; empty where none has
     any."""
-    found, missing = "", letters
+    best_family, missing = "", letters
     for path in _fonts():
         family, has = _read(path)
         if family and len(left := {c for c in letters if ord(c) not in has}) < len(missing):
-            found, missing = family, left
+            best_family, missing = family, left
         if not missing:
             break
-    return found, missing
+    return best_family, missing
 
 
 def _fonts() -> Iterator[Path]:

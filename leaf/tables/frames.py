@@ -122,10 +122,10 @@ class _Uses:
                     return False
                 at = above
             elif isinstance(above, ast.Attribute):
-                found = self._of_attribute(above)
-                if isinstance(found, bool):
-                    return found
-                at = found
+                answer = self._of_attribute(above)
+                if isinstance(answer, bool):
+                    return answer
+                at = answer
             elif isinstance(above, ast.Call | ast.keyword | ast.List | ast.Tuple):
                 call = self._call_around(above)
                 if call is None:
@@ -151,18 +151,18 @@ class _Uses:
                 above.attr in _SIZES and isinstance(above.ctx, ast.Load)
             ) or above.attr in self._columns
         assert isinstance(outer, ast.Call)
-        given = [*outer.args, *(keyword.value for keyword in outer.keywords)]
+        arguments = [*outer.args, *(keyword.value for keyword in outer.keywords)]
         if above.attr in _AGGREGATES:
-            return bool(given) and all(_names_columns(value) for value in given)
+            return bool(arguments) and all(_names_columns(value) for value in arguments)
         if above.attr in _PICKED_BY:
             picked = [k.value for k in outer.keywords if k.arg in _PICKED_BY[above.attr]]
             whole = above.attr in ("drop_duplicates", "dropna")
             return False if not picked or not all(map(_picks, picked)) else outer if whole else True
         if above.attr in _ROWS and not any(
-            isinstance(n, ast.Lambda) for value in given for n in ast.walk(value)
+            isinstance(n, ast.Lambda) for value in arguments for n in ast.walk(value)
         ):
             return outer
-        return outer if _joins(outer) else above.attr == "size" and not given
+        return outer if _joins(outer) else above.attr == "size" and not arguments
 
     def _call_around(self, node: ast.AST) -> ast.Call | None:
         """The call that a table is given to, where it is `len` or joins tables."""
@@ -219,9 +219,11 @@ def _joins(call: ast.Call) -> bool:
     """Whether a call puts tables one beside the other by columns that it names, or one below the
     other."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    given = {k.arg for k in call.keywords}
+    keywords = {k.arg for k in call.keywords}
     return name == "concat" or (
-        name == "merge" and bool(given & {"on", "left_on", "right_on"}) and "suffixes" not in given
+        name == "merge"
+        and bool(keywords & {"on", "left_on", "right_on"})
+        and "suffixes" not in keywords
     )
 
 

@@ -91,31 +91,31 @@ def _moment(text: str) -> str:
     return f"CAST({text} AS TIMESTAMP)"
 
 
-def _difference(given: Sequence[str]) -> str:
-    part = _counted_part(given[0])
-    return f"date_diff('{part}', {_moment(given[1])}, {_moment(given[2])})" if part else ""
+def _difference(args: Sequence[str]) -> str:
+    part = _counted_part(args[0])
+    return f"date_diff('{part}', {_moment(args[1])}, {_moment(args[2])})" if part else ""
 
 
-def _difference_part_last(given: Sequence[str]) -> str:
+def _difference_part_last(args: Sequence[str]) -> str:
     """BigQuery's: the later first."""
-    return _difference((given[2], given[1], given[0])) if _counted_part(given[2]) else ""
+    return _difference((args[2], args[1], args[0])) if _counted_part(args[2]) else ""
 
 
-def _whole_difference(given: Sequence[str]) -> str:
+def _whole_difference(args: Sequence[str]) -> str:
     """MySQL's: whole years, months … that have passed."""
-    part = part_of(given[0])
-    return f"date_sub('{part}', {_moment(given[1])}, {_moment(given[2])})" if part else ""
+    part = part_of(args[0])
+    return f"date_sub('{part}', {_moment(args[1])}, {_moment(args[2])})" if part else ""
 
 
-def _days_between(given: Sequence[str]) -> str:
+def _days_between(args: Sequence[str]) -> str:
     """MySQL's, Hive's and Spark's: the later first, in days."""
-    return f"date_diff('day', CAST({given[1]} AS DATE), CAST({given[0]} AS DATE))"
+    return f"date_diff('day', CAST({args[1]} AS DATE), CAST({args[0]} AS DATE))"
 
 
-def _added(given: Sequence[str]) -> str:
-    part = part_of(given[0])
-    moment = _moment(given[2]) if given[2].startswith("'") else given[2]
-    return f"({moment} + ({given[1]}) * INTERVAL 1 {part})" if part else ""
+def _added(args: Sequence[str]) -> str:
+    part = part_of(args[0])
+    moment = _moment(args[2]) if args[2].startswith("'") else args[2]
+    return f"({moment} + ({args[1]}) * INTERVAL 1 {part})" if part else ""
 
 
 def _moved(sign: str) -> Callable[[Sequence[str]], str]:
@@ -128,31 +128,31 @@ def _moved(sign: str) -> Callable[[Sequence[str]], str]:
     return moved
 
 
-def _taken(given: Sequence[str]) -> str:
-    part = _counted_part(given[0])
-    return f"date_part('{part}', {_moment(given[1])})" if part else ""
+def _taken(args: Sequence[str]) -> str:
+    part = _counted_part(args[0])
+    return f"date_part('{part}', {_moment(args[1])})" if part else ""
 
 
-def _cut(given: Sequence[str]) -> str:
+def _cut(args: Sequence[str]) -> str:
     """SQL Server's and Snowflake's DATETRUNC(month, x), BigQuery's DATE_TRUNC(x, MONTH)."""
-    for part, moment in ((given[0], given[1]), (given[1], given[0])):
+    for part, moment in ((args[0], args[1]), (args[1], args[0])):
         if not part.startswith("'") and _counted_part(part):
             return f"date_trunc('{_counted_part(part)}', {_moment(moment)})"
     return ""
 
 
-def _name_of_part(given: Sequence[str]) -> str:
+def _name_of_part(args: Sequence[str]) -> str:
     name = {"month": "monthname", "weekday": "dayname", "dw": "dayname"}.get(
-        part_of(given[0]) or given[0].strip("'").lower()
+        part_of(args[0]) or args[0].strip("'").lower()
     )
-    return f"{name}({_moment(given[1])})" if name else ""
+    return f"{name}({_moment(args[1])})" if name else ""
 
 
-def _formatted(given: Sequence[str]) -> str:
+def _formatted(args: Sequence[str]) -> str:
     """strftime of a date and a format in either order; the date may be an ISO text, as SQLite keeps
     dates."""
-    format_first = given[0].startswith("'") and "%" in given[0]
-    form, moment = (given[0], given[1]) if format_first else (given[1], given[0])
+    format_first = args[0].startswith("'") and "%" in args[0]
+    form, moment = (args[0], args[1]) if format_first else (args[1], args[0])
     if "CAST(" in moment.upper() or not (form.startswith("'") and "%" in form):
         return ""
     return f"strftime({'current_timestamp' if moment.lower() == repr('now') else _moment(moment)}, {form})"
@@ -163,21 +163,21 @@ def _codes(written: str) -> str:
     codes = re.findall(r"%(.)", written)
     if not (written.startswith("'") and codes) or any(code not in _OWN_CODE for code in codes):
         return ""
-    return re.sub(r"%(.)", lambda found: _OWN_CODE[found[1]], written)
+    return re.sub(r"%(.)", lambda match: _OWN_CODE[match[1]], written)
 
 
-def _formatted_as_mysql(given: Sequence[str]) -> str:
-    return f"strftime({_moment(given[0])}, {codes})" if (codes := _codes(given[1])) else ""
+def _formatted_as_mysql(args: Sequence[str]) -> str:
+    return f"strftime({_moment(args[0])}, {codes})" if (codes := _codes(args[1])) else ""
 
 
-def _parsed_as_mysql(given: Sequence[str]) -> str:
-    return f"strptime({given[0]}, {codes})" if (codes := _codes(given[1])) else ""
+def _parsed_as_mysql(args: Sequence[str]) -> str:
+    return f"strptime({args[0]}, {codes})" if (codes := _codes(args[1])) else ""
 
 
-def _converted(given: Sequence[str]) -> str:
+def _converted(args: Sequence[str]) -> str:
     """SQL Server's CONVERT(type, x), which cuts a fraction where a CAST would round it; MySQL's
     CONVERT(x, type)."""
-    kind, value = given
+    kind, value = args
     if own := _MYSQL_TYPES.get(value.lower()):
         return f"CAST({kind} AS {own})"
     if _WHOLE_TYPES.match(kind):
@@ -185,9 +185,9 @@ def _converted(given: Sequence[str]) -> str:
     return f"CAST({value} AS {kind})" if _TYPES.match(kind) else ""
 
 
-def _converted_in_style(given: Sequence[str]) -> str:
+def _converted_in_style(args: Sequence[str]) -> str:
     """SQL Server's CONVERT(varchar(7), day, 120)."""
-    kind, moment, style = given
+    kind, moment, style = args
     room = re.fullmatch(r"n?(?:var)?char\s*(?:\(\s*(\d+|max)\s*\))?", kind, re.I)
     if not room or style not in _STYLES:
         return ""
@@ -196,7 +196,7 @@ def _converted_in_style(given: Sequence[str]) -> str:
 
 
 def _form(template: str) -> Callable[[Sequence[str]], str]:
-    return lambda given: template.format(*given)
+    return lambda args: template.format(*args)
 
 
 MEANT: dict[tuple[str, int], Callable[[Sequence[str]], str]] = {

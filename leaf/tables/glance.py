@@ -36,13 +36,13 @@ def look(
     for name, path in tables.items():
         con.execute(f"CREATE VIEW {quoted(name)} AS {data_rows(path, rows[name], False)}")
     end = time.monotonic() + seconds
-    found: list[Json | None] = []
+    glimpses: list[Json | None] = []
     for sql in statements:
         try:
-            found.append(_rows(con, sql) if time.monotonic() < end else None)
+            glimpses.append(_rows(con, sql) if time.monotonic() < end else None)
         except (duckdb.Error, QueryError):
-            found.append(None)
-    return found
+            glimpses.append(None)
+    return glimpses
 
 
 def _rows(con: Any, sql: str) -> Json:

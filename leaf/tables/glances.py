@@ -55,7 +55,7 @@ class Glances:
             "seconds": TOGETHER,
             "memory_mb": GLANCE_LIMITS.memory_mb,
         }
-        found = self._pool.call(
+        glimpses = self._pool.call(
             "leaf.tables.glance:look",
             arguments,
             returns=list[Glimpse | None],
@@ -63,8 +63,8 @@ class Glances:
             limits=GLANCE_LIMITS,
             stop=stop,
         )
-        if len(found) != len(statements):
+        if len(glimpses) != len(statements):
             raise unreadable()
-        for one in filter(None, found):
+        for one in filter(None, glimpses):
             check_rows(one.columns, one.types, one.rows, ROWS)
-        return found
+        return glimpses

@@ -89,8 +89,8 @@ class KeptResults:
         if not _ID.fullmatch(name):
             return None
         self._adopt(scope, chat_id)
-        found = rows.find(self._store.db, scope, chat_id, [int(name[1:])])
-        return StoredResult(name, found[0]) if found else None
+        records = rows.find(self._store.db, scope, chat_id, [int(name[1:])])
+        return StoredResult(name, records[0]) if records else None
 
     def finder(self, scope: Scope, chat_id: str) -> Find:
         """`find` for a chat, that asks once for each name."""
@@ -115,8 +115,8 @@ class KeptResults:
         if not (names := results.names_in(text, taken)):
             return []
         self._adopt(scope, chat_id)
-        found = rows.find(self._store.db, scope, chat_id, [int(name[1:]) for name in names])
-        there = {f"r{row.number}": row for row in found if not turn or row.turn != turn}
+        records = rows.find(self._store.db, scope, chat_id, [int(name[1:]) for name in names])
+        there = {f"r{row.number}": row for row in records if not turn or row.turn != turn}
         return [StoredResult(name, there[name]) for name in names if name in there]
 
     def rows_of(self, scope: Scope, one: StoredResult) -> Path:
@@ -142,11 +142,11 @@ class KeptResults:
     def get(self, scope: Scope, chat_id: str, result_id: str) -> StoredResult:
         """A result, whether its rows are there or not. Raises NotFoundError with the ids there
         are."""
-        found = self.find(scope, chat_id, result_id)
-        if found is None:
+        result = self.find(scope, chat_id, result_id)
+        if result is None:
             known = self.names(scope, chat_id)[-NAMED:]
             raise not_found("result", result_id, known, "this chat")
-        return found
+        return result
 
     def path(self, scope: Scope, chat_id: str, result_id: str) -> Path:
         """The Parquet file of a result. Raises NotFoundError with the ids there are, and
@@ -255,10 +255,10 @@ class KeptResults:
                 takes=re.escape(written),
                 stop=stop,
             )
-            made = folder / written
-            if not made.is_file():
+            output = folder / written
+            if not output.is_file():
                 raise unreadable()
-            return made.replace(into / f"{result_id}.{written.partition('.')[2]}")
+            return output.replace(into / f"{result_id}.{written.partition('.')[2]}")
 
 
 def _told(about: Json, names: Mapping[str, str]) -> Json:

@@ -43,9 +43,9 @@ class LastingTables:
         if self._store.blobs.store is None or not files:
             return
         hashes = [file.sha256 for file in files]
-        found = converted.find(self._store.db, files[0].workspace_id, hashes, VERSION)
+        by_hash = converted.find(self._store.db, files[0].workspace_id, hashes, VERSION)
         for file in files:
-            if tables := found.get((file.sha256, file.kind)):
+            if tables := by_hash.get((file.sha256, file.kind)):
                 yield file, tables
 
     def fetch(
@@ -106,10 +106,10 @@ class LastingTables:
         put: list[ConvertedTable] = []
         try:
             for table in tables:
-                kept = self._store.blobs.put_spare(file.workspace_id, folder / table.parquet)
-                if kept is None:
+                blob = self._store.blobs.put_spare(file.workspace_id, folder / table.parquet)
+                if blob is None:
                     break
-                put.append(ConvertedTable(kept.sha256, kept.size, plain(table)))
+                put.append(ConvertedTable(blob.sha256, blob.size, plain(table)))
             whole = len(put) == len(tables)
             left = converted.keep(self._store.db, file, VERSION, put) if whole else _hashes(put)
             self._let_go(file.workspace_id, left)

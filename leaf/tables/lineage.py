@@ -21,20 +21,20 @@ def rests_on(
     """(names of tables, handles or names of files) behind the last of `cells`, each its code and
     the handles given with it."""
     behind: dict[str, set[tuple[str, str]]] = {}
-    found: set[tuple[str, str]] = set()
+    origins: set[tuple[str, str]] = set()
     for code, handles in cells:
         try:
             nodes = list(ast.walk(ast.parse(code)))
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             nodes = []
         words = set(re.findall(r"\w+", code))
-        found = {("table", name) for name in tables if name in words}
-        found |= {("file", name) for name in (*handles, *FILE.findall(code))}
+        origins = {("table", name) for name in tables if name in words}
+        origins |= {("file", name) for name in (*handles, *FILE.findall(code))}
         for name in _loaded(nodes):
-            found |= behind.get(name, set())
-        behind.update(dict.fromkeys(_changed(nodes), found))
-    return {name for kind, name in found if kind == "table"}, {
-        name for kind, name in found if kind == "file"
+            origins |= behind.get(name, set())
+        behind.update(dict.fromkeys(_changed(nodes), origins))
+    return {name for kind, name in origins if kind == "table"}, {
+        name for kind, name in origins if kind == "file"
     }
 
 

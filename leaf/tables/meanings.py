@@ -88,40 +88,40 @@ _MESSAGES = (
 def cautions(sql: str, columns: Sequence[str]) -> list[str]:
     """What has to be said of a statement that ran: where it means something else than its writer
     may think."""
-    found = (
+    sentences = (
         *lists_of_names(sql, columns),
         *_of_names(sql, columns),
         *_of_functions(sql),
         *_of_forms(sql),
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(sentences))
 
 
 def _of_names(sql: str, columns: Sequence[str]) -> Iterator[str]:
     """Texts where a column may be meant, columns where a text may be, and a name whose second word
     was read as an alias."""
     known = {key(column): column for column in columns}
-    found = significant(sql)
-    for index, token in enumerate(found):
-        before = found[index - 1].text if index else ""
+    tokens = significant(sql)
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1].text if index else ""
         if (
             token.kind == "string_const"
             and (column := known.get(key(token.text[1:-1])))
-            and _may_be_column(found, index)
+            and _may_be_column(tokens, index)
         ):
             yield f"{token.text} is a text here: write {quoted(column)} for the column."
         elif token.text[0] == '"' and before.lower() in _COMPARED and index > 1:
-            yield from _of_compared(token, found[index - 2], known)
+            yield from _of_compared(token, tokens[index - 2], known)
         elif key(before) in known and (both := known.get(key(f"{before} {token.text}"))):
             yield (
                 f"{before} {token.text} was read as {before} AS {token.text}: write {quoted(both)}."
             )
 
 
-def _may_be_column(found: Sequence[Token], index: int) -> bool:
+def _may_be_column(tokens: Sequence[Token], index: int) -> bool:
     """Whether a text stands where a column would: left of a comparison, selected, grouped by, or
     aggregated."""
-    words = [token.text.lower() for token in found]
+    words = [token.text.lower() for token in tokens]
     before, after = (
         words[index - 1] if index else "",
         words[index + 1] if index + 1 < len(words) else "",
@@ -163,12 +163,16 @@ def _of_compared(token: Token, other: Token, known: Mapping[str, str]) -> Iterat
 def _of_functions(sql: str) -> Iterator[str]:
     bare = code(sql)
     for call in calls(sql):
-        count, given = len(call.arguments), call.arguments
+        count, arguments = len(call.arguments), call.arguments
         if call.name in ("dayofweek", "weekday"):
             yield f"{call.name} counts from Sunday = 0; isodow counts from Monday = 1."
         elif call.name == "log" and count == 1:
             yield "log(x) is to base 10 here; ln(x) is the natural one."
-        elif call.name == "regexp_replace" and count == 3 and not re.search(r"^'\^|\$'$", given[1]):
+        elif (
+            call.name == "regexp_replace"
+            and count == 3
+            and not re.search(r"^'\^|\$'$", arguments[1])
+        ):
             yield (
                 "regexp_replace with three arguments replaces the first match only; a "
                 "fourth, 'g', all."
@@ -180,12 +184,14 @@ def _of_functions(sql: str) -> Iterator[str]:
                 "regexp_extract gives '' and not NULL where nothing matches: nullif(x, '') "
                 "makes that NULL."
             )
-        elif call.name in ("substr", "substring") and count > 2 and given[1] == "0":
+        elif call.name in ("substr", "substring") and count > 2 and arguments[1] == "0":
             yield "Places in a text count from 1: one that begins at 0 is a character shorter."
         elif (
             call.name == "cast"
-            and given
-            and re.search(r"(?<!/)/(?!/)[^']*\bas\s+(?:big|small)?int(?:eger)?$", given[0], re.I)
+            and arguments
+            and re.search(
+                r"(?<!/)/(?!/)[^']*\bas\s+(?:big|small)?int(?:eger)?$", arguments[0], re.I
+            )
         ):
             yield "A CAST to INTEGER rounds: floor(a / b) or a // b cuts."
 
@@ -211,9 +217,9 @@ def advice(message: str, sql: str, columns: Sequence[str], words: Sequence[str])
         r"aggregate \"(\w+)\"",
         message,
     ):
-        said = AMBIGUOUS.get(next(group for group in named.groups() if group).lower(), "")
-        if said:
-            return said
+        hint = AMBIGUOUS.get(next(group for group in named.groups() if group).lower(), "")
+        if hint:
+            return hint
     if part_of(missing_column(message)):
         return (
             f"Write the part of a date as a text: '{part_of(missing_column(message))}'; weeks "
@@ -223,8 +229,8 @@ def advice(message: str, sql: str, columns: Sequence[str], words: Sequence[str])
         return "Write LIMIT 5, or row_number() OVER (ORDER BY x)."
     if "arguments provided to DATE function" in message or '"now"' in message:
         return AMBIGUOUS["date"]
-    if said := next((said for pattern, said in _MESSAGES if re.search(pattern, message)), ""):
-        return said
+    if hint := next((hint for pattern, hint in _MESSAGES if re.search(pattern, message)), ""):
+        return hint
     return (
         _of_syntax(sql, columns, words) if re.search("syntax error|unterminated", message) else ""
     )
@@ -232,15 +238,15 @@ def advice(message: str, sql: str, columns: Sequence[str], words: Sequence[str])
 
 def _of_syntax(sql: str, columns: Sequence[str], words: Sequence[str]) -> str:
     bare = code(sql)
-    if said := next(
+    if hint := next(
         (
-            said
-            for pattern, said in _SYNTAX
+            hint
+            for pattern, hint in _SYNTAX
             if re.search(pattern, bare if "'" not in pattern else sql, re.I)
         ),
         "",
     ):
-        return said
+        return hint
     reserved = [
         c
         for c in columns
@@ -262,7 +268,7 @@ def _of_syntax(sql: str, columns: Sequence[str], words: Sequence[str]) -> str:
 def nearer(message: str) -> str:
     """DuckDB's message without the function that it takes for the nearest, where that has little in
     common with the one meant."""
-    found = re.search(r"name (\w+) does not exist!\s*Did you mean \"([\w.]+)\"\?", message)
-    if found and difflib.SequenceMatcher(None, found[1].lower(), found[2].lower()).ratio() < 0.75:
+    match = re.search(r"name (\w+) does not exist!\s*Did you mean \"([\w.]+)\"\?", message)
+    if match and difflib.SequenceMatcher(None, match[1].lower(), match[2].lower()).ratio() < 0.75:
         return re.sub(r"\s*Did you mean \".*", "", message)
     return message

@@ -24,13 +24,13 @@ def key(name: str) -> str:
 
 def missing_column(error: str) -> str:
     """The name that DuckDB found no column for; empty where the error is another."""
-    found = re.search(
+    match = re.search(
         r'Referenced column "((?:[^"]|"")+)" (?:was )?not found|does not have a column named '
         r'"((?:[^"]|"")+)"'
         r'|Column "((?:[^"]|"")+)" referenced that exists in the SELECT clause',
         error,
     )
-    return next(group for group in found.groups() if group).replace('""', '"') if found else ""
+    return next(group for group in match.groups() if group).replace('""', '"') if match else ""
 
 
 def replaced(sql: str, start: int, end: int, text: str) -> str:

@@ -104,10 +104,10 @@ class Notebooks:
         owner = f"{scope.workspace_id}/{chat_id if lasts else uuid4()}"
         earlier = self._earlier(scope, chat_id, message_id, key)[:after] if message_id else []
         cell = PythonCell(key or str(uuid4()), code, len(earlier) + 1, tuple(files))
-        given = self._given.setdefault(owner, {})
+        by_name = self._given.setdefault(owner, {})
         turn = turn_of(key)
         results = self._tables.results.names(scope, chat_id, turn)
-        supply = self._supply(scope, chat_id, chat_files, open_file, given, stop, turn)
+        supply = self._supply(scope, chat_id, chat_files, open_file, by_name, stop, turn)
         slugs = _slugs(chat_files)
         packages = self.packages.ready(scope.workspace_id, chat_id, stop) if message_id else None
         try:
@@ -130,20 +130,20 @@ class Notebooks:
                 self.sessions.forget(owner)
         if lasts and ran.failure is None:
             cells.add(self._store.db, scope, chat_id, message_id, cell.key, code, files)
-        return self._rested(scope, ran, (*earlier, cell), given, chat_files, stop)
+        return self._rested(scope, ran, (*earlier, cell), by_name, chat_files, stop)
 
     def _rested(
         self,
         scope: Scope,
         ran: Ran,
         cells_run: Sequence[PythonCell],
-        given: _Names,
+        by_name: _Names,
         chat_files: Sequence[ChatFile],
         stop: threading.Event,
     ) -> CellOutcome:
         """What the last of the cells rests on; `given` are the names that they were given."""
-        named, opened = rests_on([(c.code, c.files) for c in cells_run], given)
-        read = {name: given[name] for name in given if name in named}
+        named, opened = rests_on([(c.code, c.files) for c in cells_run], by_name)
+        read = {name: by_name[name] for name in by_name if name in named}
         through = tuple(one for one in read.values() if isinstance(one, ResultRead))
         used = joined([one for one in read.values() if isinstance(one, Table)], through)
         whole = {
@@ -227,7 +227,7 @@ class Notebooks:
         chat_id: str,
         chat_files: Sequence[ChatFile],
         open_file: OpenFile,
-        given: _Names,
+        by_name: _Names,
         stop: threading.Event,
         turn: str = "",
         instead: Mapping[str, str] | None = None,
@@ -243,16 +243,16 @@ class Notebooks:
                 read = self._tables.queries.results_named(
                     scope, chat_id, name, chat_files, stop, turn=turn, instead=instead
                 )
-                given.update(read)
+                by_name.update(read)
                 return {called: Given(one.parquet) for called, one in read.items()}
-            found = [
+            pairs = [
                 (view, table)
                 for table in self._tables_named(scope, chat_files, name, stop)
                 for view in views(table)
             ]
-            given.update({view.name: table for view, table in found})
+            by_name.update({view.name: table for view, table in pairs})
             return {
-                view.name: Given(table.parquet, view.sql, view.numbered) for view, table in found
+                view.name: Given(table.parquet, view.sql, view.numbered) for view, table in pairs
             }
 
         return supply
@@ -277,8 +277,8 @@ class Notebooks:
         """Successful cells of the branch, in order, without the one that is about to run
         (again)."""
         branch = messages.branch_ids(self._store.db, scope, chat_id, message_id) or (message_id,)
-        kept = cells.of_messages(self._store.db, scope, chat_id, branch)
-        before = [c for c in kept if c.key != key]
+        branch_cells = cells.of_messages(self._store.db, scope, chat_id, branch)
+        before = [c for c in branch_cells if c.key != key]
         return [PythonCell(c.key, c.code, number, c.files) for number, c in enumerate(before, 1)]
 
     def _tables_named(
@@ -294,12 +294,12 @@ class Notebooks:
         if not named:
             return ()
         chat_file = max(named, key=lambda c: len(c.slug))
-        found = self._tables.of(scope, [chat_file], stop)
-        if found.failures and not found.tables:
-            raise FileError(" ".join(found.failures.values()))
-        if not found.tables:
+        table_set = self._tables.of(scope, [chat_file], stop)
+        if table_set.failures and not table_set.tables:
+            raise FileError(" ".join(table_set.failures.values()))
+        if not table_set.tables:
             raise NotFoundError(f"{chat_file.file.name} holds no table.")
-        return found.tables
+        return table_set.tables
 
 
 def _slugs(chat_files: Sequence[ChatFile]) -> list[str]:

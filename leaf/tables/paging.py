@@ -96,14 +96,14 @@ class Pages:
         if not table.marked:
             return min(max(0, row - table.first_row), max(0, table.rows - 1))
         arguments = {"parquet": "in:t.parquet", "row": row, "memory_mb": QUERY_LIMITS.memory_mb}
-        found = self._pool.call(
+        index = self._pool.call(
             "leaf.tables.child:position",
             arguments,
             returns=int,
             inputs={"t.parquet": table.parquet},
             limits=QUERY_LIMITS,
         )
-        return min(max(0, found), max(0, table.rows + sum(table.left_out_counts.values()) - 1))
+        return min(max(0, index), max(0, table.rows + sum(table.left_out_counts.values()) - 1))
 
     def of_parquet(
         self,
@@ -127,7 +127,7 @@ class Pages:
             "mark": mark,
             "where": dict(wanted.where) if wanted.where else None,
         }
-        found = self._pool.call(
+        page = self._pool.call(
             "leaf.tables.child:page",
             arguments,
             returns=PageRead,
@@ -135,8 +135,8 @@ class Pages:
             limits=QUERY_LIMITS,
             stop=stop,
         )
-        check_rows(found.columns, found.types, found.rows, limit)
-        return ResultPage(**vars(found), offset=offset, sql=sql)
+        check_rows(page.columns, page.types, page.rows, limit)
+        return ResultPage(**vars(page), offset=offset, sql=sql)
 
 
 def check_rows(

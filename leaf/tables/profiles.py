@@ -84,26 +84,26 @@ class Profiles:
     def describe(self, _scope: Scope, table: Table, stop: threading.Event | None = None) -> Profile:
         """Profile every column of a table, once: what was found stands beside its Parquet. Raises
         SandboxError."""
-        kept = table.parquet.with_suffix(f".profile-{PROFILED}.json")
-        found = _kept_profile(kept)
-        if found is None:
+        path = table.parquet.with_suffix(f".profile-{PROFILED}.json")
+        profile = _kept_profile(path)
+        if profile is None:
             with self._guard:
-                alone = self._profiling.setdefault(kept, threading.Lock())
+                alone = self._profiling.setdefault(path, threading.Lock())
             # what is asked while a new file is looked at waits for that, and does not begin anew
             with alone:
-                found = _kept_profile(kept)
-                if found is None:
-                    found = self._profile(table, stop)
-                    write_whole(kept, json.dumps(plain(found)))
-            self._profiling.pop(kept, None)
+                profile = _kept_profile(path)
+                if profile is None:
+                    profile = self._profile(table, stop)
+                    write_whole(path, json.dumps(plain(profile)))
+            self._profiling.pop(path, None)
         return Profile(
             table.name,
-            found.rows,
-            found.columns,
-            found.sample,
-            found.approximate,
-            found.estimated,
-            found.omitted,
+            profile.rows,
+            profile.columns,
+            profile.sample,
+            profile.approximate,
+            profile.estimated,
+            profile.omitted,
         )
 
     def _profile(self, table: Table, stop: threading.Event | None) -> ProfileFound:

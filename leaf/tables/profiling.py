@@ -89,7 +89,7 @@ def _profile_columns(
     pass for each column, and one for the frequent values of each that has some.
     """
     measures = ", ".join(_measures(name, kind, exact) for name, kind in columns)
-    found = cells.rows(con.sql(f"SELECT {measures} FROM t").to_arrow_reader(1).read_all())[0]
+    values = cells.rows(con.sql(f"SELECT {measures} FROM t").to_arrow_reader(1).read_all())[0]
     cuts = [_quartiles(name, kind, estimate) for name, kind in columns]
     parts = (
         [cuts] if exact else [[cut] for cut in cuts]
@@ -97,7 +97,7 @@ def _profile_columns(
     halves = [value for part in parts for value in _halves(con, part, cells)]
     profiles = []
     for index, (name, kind) in enumerate(columns):
-        filled, distinct, low, high, mean, std = found[index * MEASURES : (index + 1) * MEASURES]
+        filled, distinct, low, high, mean, std = values[index * MEASURES : (index + 1) * MEASURES]
         repeated = (
             not is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
         )
@@ -122,8 +122,8 @@ def _halves(con: Any, cuts: Sequence[str], cells: Cells) -> Sequence[Any]:
     the table's, and of an empty table none."""
     if all(cut == NONE for cut in cuts):
         return [None] * len(cuts)
-    found = con.sql(f"SELECT {', '.join(cuts)} FROM t").to_arrow_reader(1).read_all()
-    return cells.rows(found)[0]
+    table = con.sql(f"SELECT {', '.join(cuts)} FROM t").to_arrow_reader(1).read_all()
+    return cells.rows(table)[0]
 
 
 def _measures(name: str, kind: str, exact: bool) -> str:

@@ -107,10 +107,10 @@ class Queries:
     """Runs statements, and keeps what Python made of tables. Every call takes the scope on whose
     behalf it is made."""
 
-    def __init__(self, pool: Pool, tables_of: TablesOf, kept: KeptResults) -> None:
+    def __init__(self, pool: Pool, tables_of: TablesOf, kept_results: KeptResults) -> None:
         self._pool = pool
         self._tables_of = tables_of
-        self._kept = kept
+        self._kept = kept_results
 
     def query(
         self,
@@ -149,9 +149,9 @@ class Queries:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 **({"edited": edited} if edited else {}),
             }
-            kept = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn, call)
+            result = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn, call)
         return QueryResult(
-            kept.name,
+            result.name,
             answer.sql,
             **{key: getattr(answer, key) for key in SHOWN},
             seconds=seconds,
@@ -206,9 +206,9 @@ class Queries:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 **({"edited": edited} if edited else {}),
             }
-            kept = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn, call)
+            result = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn, call)
         return QueryResult(
-            kept.name,
+            result.name,
             "",
             **vars(answer),
             seconds=seconds,
@@ -221,7 +221,7 @@ class Queries:
         rows."""
         arguments = {"parquet": "in:t.parquet", "out": "out:", "memory_mb": QUERY_LIMITS.memory_mb}
         inputs = {"t.parquet": parquet}
-        found = self._pool.call(
+        answer = self._pool.call(
             "leaf.tables.child:adopt",
             arguments,
             returns=RowsWritten,
@@ -231,8 +231,8 @@ class Queries:
             takes=RESULT,
             stop=stop,
         )
-        check_written(found, folder)
-        return found
+        check_written(answer, folder)
+        return answer
 
     def results_named(
         self,
@@ -254,11 +254,11 @@ class Queries:
         ResultGoneError for all others.
         """
         taken = {c.slug for c in files}
-        found = {one.name: one for one in self._kept.named(scope, chat_id, text, taken, turn)}
+        by_name = {one.name: one for one in self._kept.named(scope, chat_id, text, taken, turn)}
         for name, other in (instead or {}).items():
-            if name in found:
-                found[name] = self._kept.get(scope, chat_id, other)
-        return {n: self.read_result(scope, chat_id, one, files, stop) for n, one in found.items()}
+            if name in by_name:
+                by_name[name] = self._kept.get(scope, chat_id, other)
+        return {n: self.read_result(scope, chat_id, one, files, stop) for n, one in by_name.items()}
 
     def read_result(
         self,
@@ -276,16 +276,18 @@ class Queries:
         behind = tuple(
             now.get((t["file_id"], t["sha256"], t["name"])) or _as_it_was(t) for t in one.tables
         )
-        said = tuple(results.caveats(find, one, {c.file.id: c.file.sha256 for c in files}))
+        caveats = tuple(results.caveats(find, one, {c.file.id: c.file.sha256 for c in files}))
         data_only = frozenset(str(t["name"]) for t in one.tables if t.get("data_only", True))
         try:
             parquet = self._kept.rows_of(scope, one)
         except ResultGoneError as gone:
             self._restore(scope, chat_id, one, files, stop, gone)
             parquet = self._kept.rows_of(scope, one)
-            said = (f"{gone.message} Its query gave the very same rows again.", *said)
+            caveats = (f"{gone.message} Its query gave the very same rows again.", *caveats)
         read = results.read(find, one)
-        return ResultRead(one.name, parquet, int(one.about["total"]), behind, data_only, read, said)
+        return ResultRead(
+            one.name, parquet, int(one.about["total"]), behind, data_only, read, caveats
+        )
 
     def _restore(
         self,
@@ -325,11 +327,11 @@ class Queries:
     ) -> QueryOutcome:
         """Run a statement over the tables of `files` and the chat's kept results; its result is in
         `folder`."""
-        found = self._tables_of(scope, files, stop, on_progress)
-        tables = found.tables
+        table_set = self._tables_of(scope, files, stop, on_progress)
+        tables = table_set.tables
         read = self.results_named(scope, chat_id, sql, files, stop, turn=turn, instead=instead)
-        if not tables and found.failures:
-            raise FileError(" ".join(found.failures.values()))
+        if not tables and table_set.failures:
+            raise FileError(" ".join(table_set.failures.values()))
         known = known_as(files, tables)
         linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql, known)
         paths = {t.name: t.parquet for t in linked} | {n: r.parquet for n, r in read.items()}
@@ -395,9 +397,11 @@ class QueryOutcome:
         behind = joined(used, through)
         whole = {t.name for t in used if t.name not in answer.data_only}
         whole |= {t.name for r in through for t in r.tables if t.name not in r.data_only}
-        said = (*answer.said, *dict.fromkeys(text for r in through for text in r.said))
+        remarks = (*answer.said, *dict.fromkeys(text for r in through for text in r.said))
         data_only = tuple(t.name for t in behind if t.name not in whole)
-        return QueryOutcome(answer, behind, data_only, tuple(through), beside(tables, behind), said)
+        return QueryOutcome(
+            answer, behind, data_only, tuple(through), beside(tables, behind), remarks
+        )
 
 
 def joined(used: Sequence[Table], through: Sequence[ResultRead]) -> tuple[Table, ...]:
@@ -433,8 +437,8 @@ def _as_it_was(origin: Json) -> Table:
     """A table of which only that is left what was kept with a result."""
     around = tuple(
         Note(kind, "", count)
-        for kind, said in OUTSIDE.items()
-        if (count := origin.get("outside", {}).get(said, 0))
+        for kind, label in OUTSIDE.items()
+        if (count := origin.get("outside", {}).get(label, 0))
     )
     return Table(
         name=origin["name"],

@@ -52,8 +52,8 @@ def translated(
             "The query took longer than it may.",
             "Filter or aggregate first, or take fewer columns.",
         )
-    if found := re.search(_UNKNOWN, text):
-        named = next(group for group in found.groups() if group).strip('"')
+    if match := re.search(_UNKNOWN, text):
+        named = next(group for group in match.groups() if group).strip('"')
         if inside := tables_of(named, files):
             return _file_for_table(named, inside)
         if re.search(r"\.\w{1,8}$", named):
@@ -70,8 +70,8 @@ def translated(
             "SQL here can read the tables of this chat and nothing else: no files, no network, "
             "no settings."
         )
-    if found := re.search(_NO_TABLE, text):
-        return _no_table((found[1] or found[2]).strip('"'), names)
+    if match := re.search(_NO_TABLE, text):
+        return _no_table((match[1] or match[2]).strip('"'), names)
     if re.search(r'column "?_kind"?', text):
         everything = (
             ", ".join(f"{name}{ALL}" for name in used) or "the table's name with __all behind it"
@@ -114,7 +114,7 @@ def _as_duckdb_says(text: str, attempt: Attempt) -> QueryError:
 def _advice(message: str, attempt: Attempt) -> str:
     """What to write instead: for a function of another system, for a column that is text where a
     date or number belongs."""
-    said: list[str] = []
+    hints: list[str] = []
     if re.search(
         r"(No function matches|best candidate function)[\s\S]*VARCHAR|cast|Conversion", message
     ):
@@ -123,12 +123,12 @@ def _advice(message: str, attempt: Attempt) -> str:
             if (
                 kind == "VARCHAR"
                 and named
-                and len(said) < 3
+                and len(hints) < 3
                 and (cast := texts.cast_for(attempt.con, attempt.used, name))
             ):
-                said.append(f'"{name}" is text: write {cast}.')
+                hints.append(f'"{name}" is text: write {cast}.')
     general = meanings.advice(message, attempt.sql, attempt.columns(), attempt.reserved())
-    return " ".join(said) or general or _compared_columns(message, attempt)
+    return " ".join(hints) or general or _compared_columns(message, attempt)
 
 
 def _compared_columns(message: str, attempt: Attempt) -> str:
@@ -136,10 +136,12 @@ def _compared_columns(message: str, attempt: Attempt) -> str:
     text."""
     if "Could not convert" not in message and "can't be cast" not in message:
         return ""
-    found = [
-        said for said in meanings.cautions(attempt.sql, attempt.columns()) if "for the text" in said
+    cautions = [
+        caution
+        for caution in meanings.cautions(attempt.sql, attempt.columns())
+        if "for the text" in caution
     ]
-    return " ".join(found[:3])
+    return " ".join(cautions[:3])
 
 
 def _in_double_quotes(unknown: NotFoundError, columns: Sequence[str]) -> NotFoundError:

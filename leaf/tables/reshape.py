@@ -84,11 +84,11 @@ def reshaped(
     if wanted == was:
         return dict(spec)
     simple = was != Choice() and not any(key in spec for key in _STRUCTURE)
-    kept: Mapping[str, Any] = spec["encoding"] if simple else {}
+    old_encoding: Mapping[str, Any] = spec["encoding"] if simple else {}
     kinds = dict(zip(columns, types, strict=False))
     if wanted.mark == "pie" and not (wanted.x and wanted.y):
         raise InvalidInputError("Choose a column for the slices and one for their size.")
-    if not (wanted.x or "x" in kept) or not (wanted.y or "y" in kept):
+    if not (wanted.x or "x" in old_encoding) or not (wanted.y or "y" in old_encoding):
         raise InvalidInputError("Choose a column for each axis.")
     changed: Json = {
         key: copy.deepcopy(value)
@@ -97,8 +97,8 @@ def reshaped(
     }
 
     def channel(name: str, field: str, before: str, **extra: Any) -> Json:
-        if simple and field == before and name in kept:
-            return {**copy.deepcopy(dict(kept[name])), **extra}
+        if simple and field == before and name in old_encoding:
+            return {**copy.deepcopy(dict(old_encoding[name])), **extra}
         return {"field": field, "type": _type(kinds.get(field, ""), name, wanted.mark), **extra}
 
     if wanted.mark == "pie":
@@ -123,10 +123,12 @@ def reshaped(
                     and "sort" not in encoding[name]
                 ):
                     encoding[name]["sort"] = None
-            elif simple and not before and name in kept and name != "color":
-                encoding[name] = copy.deepcopy(dict(kept[name]))
+            elif simple and not before and name in old_encoding and name != "color":
+                encoding[name] = copy.deepcopy(dict(old_encoding[name]))
     changed["encoding"] = {
-        name: value for name, value in encoding.items() if value.get("field") or name in kept
+        name: value
+        for name, value in encoding.items()
+        if value.get("field") or name in old_encoding
     }
     return charts.check(changed, columns)
 

@@ -53,11 +53,11 @@ class StoredResult:
     @property
     def is_cut(self) -> bool:
         """Whether its own statement ends at a LIMIT that left rows out, or may have."""
-        found = _LIMIT.search(str(self.about.get("sql") or ""))
-        number = re.search(r"\d+", found[0]) if found else None
-        if found is None or number is None:
+        match = _LIMIT.search(str(self.about.get("sql") or ""))
+        number = re.search(r"\d+", match[0]) if match else None
+        if match is None or number is None:
             return False
-        return "%" in found[0] or int(self.about["total"]) >= int(number[0])
+        return "%" in match[0] or int(self.about["total"]) >= int(number[0])
 
 
 Find = Callable[[str], StoredResult | None]
@@ -67,8 +67,8 @@ Find = Callable[[str], StoredResult | None]
 def names_in(text: str, taken: Collection[str] = ()) -> list[str]:
     """Names of results that a text holds, each once. Names in `taken` belong to tables of the chat,
     which go before."""
-    found = dict.fromkeys(name.lower() for name in _NAME.findall(text))
-    return [name for name in found if name not in taken]
+    names = dict.fromkeys(name.lower() for name in _NAME.findall(text))
+    return [name for name in names if name not in taken]
 
 
 def read(find: Find, one: StoredResult) -> frozenset[str] | None:
@@ -106,23 +106,23 @@ def caveats(find: Find, one: StoredResult, sha256: Mapping[str, str]) -> list[st
     """What a query over the result has to say of it. `sha256` are the bytes of the chat's live
     files by id."""
     every = {b.name: b for b in behind(find, one)}.values()
-    said = [
+    sentences = [
         f"{before.name} ends at its own LIMIT ({int(before.about['total']):,} rows): it is not "
         f"the whole."
         for before in every
         if before.is_cut
     ]
-    said += [edited_by_hand(before.name) for before in every if before.edited]
+    sentences += [edited_by_hand(before.name) for before in every if before.edited]
     for table in one.tables:
         name = str(table.get("file") or table["name"])
         if table["file_id"] not in sha256:
-            said.append(f"{name}, which {one.name} was made from, was deleted since.")
+            sentences.append(f"{name}, which {one.name} was made from, was deleted since.")
         elif sha256[table["file_id"]] != table["sha256"]:
-            said.append(
+            sentences.append(
                 f"{one.name} was made from an earlier version of {name}: query it again for its "
                 f"present rows."
             )
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(sentences))
 
 
 def edited_by_hand(name: str) -> str:
@@ -140,8 +140,8 @@ def lost(one: StoredResult, why: str) -> ResultGoneError:
 def turn_of(key: str) -> str:
     """The turn of a model that a call belongs to, by the call's key: `MESSAGE/tool-3` of
     `MESSAGE/tool-3-1-query_tables`."""
-    found = re.match(r"(.+/tool-\d+)-\d+-", key)
-    return found[1] if found else ""
+    match = re.match(r"(.+/tool-\d+)-\d+-", key)
+    return match[1] if match else ""
 
 
 def message_of(turn: str) -> str:

@@ -54,11 +54,11 @@ def tokens(sql: str) -> list[Token]:
     import duckdb
 
     raw = encoded(sql)
-    found = duckdb.tokenize(sql)
-    starts = _characters(raw, [start for start, _ in found])
+    raw_tokens = duckdb.tokenize(sql)
+    starts = _characters(raw, [start for start, _ in raw_tokens])
     ends = [*starts[1:], len(sql)]
     pieces = [sql[start:end].strip() for start, end in zip(starts, ends, strict=False)]
-    kinds = [kind.name for _, kind in found]
+    kinds = [kind.name for _, kind in raw_tokens]
     # DuckDB takes every blank of Unicode for a blank, and its tokenizer some of them for a name.
     return [Token(*token) for token in zip(pieces, kinds, starts, strict=True) if token[0]]
 
@@ -70,19 +70,19 @@ def significant(sql: str) -> list[Token]:
 
 def calls(sql: str) -> list[SqlCall]:
     """The function calls of a statement, inner ones before those around them."""
-    found = significant(sql)
+    sql_tokens = significant(sql)
     open_at: list[tuple[str, int, list[int]]] = []
-    made: list[SqlCall] = []
-    for index, token in enumerate(found):
+    sql_calls: list[SqlCall] = []
+    for index, token in enumerate(sql_tokens):
         if token.text in ("(", "["):
             named = (
                 token.text == "("
                 and index > 0
-                and re.fullmatch(r"[A-Za-z_]\w*", found[index - 1].text)
+                and re.fullmatch(r"[A-Za-z_]\w*", sql_tokens[index - 1].text)
             )
-            start = found[index - 1].start if named else -1
+            start = sql_tokens[index - 1].start if named else -1
             open_at.append(
-                (found[index - 1].text.lower() if named else "", start, [token.start + 1])
+                (sql_tokens[index - 1].text.lower() if named else "", start, [token.start + 1])
             )
         elif token.text == "," and open_at:
             open_at[-1][2].append(token.start)
@@ -93,8 +93,10 @@ def calls(sql: str) -> list[SqlCall]:
                 for a, b in zip(cuts, [*cuts[1:], token.start], strict=True)
             ]
             if name:
-                made.append(SqlCall(name, start, token.start + 1, tuple(p for p in pieces if p)))
-    return made
+                sql_calls.append(
+                    SqlCall(name, start, token.start + 1, tuple(p for p in pieces if p))
+                )
+    return sql_calls
 
 
 def encoded(sql: str) -> bytes:
@@ -135,20 +137,20 @@ def code(sql: str) -> str:
 def without_semicolon(sql: str) -> str:
     """The statement without what ends it: DuckDB puts a query into parentheses, and there a last
     `;` has no place."""
-    kept = significant(sql)
-    while kept and kept[-1].text == ";":
-        sql = sql[: kept.pop().start]
+    sql_tokens = significant(sql)
+    while sql_tokens and sql_tokens[-1].text == ";":
+        sql = sql[: sql_tokens.pop().start]
     return sql
 
 
 def _characters(raw: bytes, places: Sequence[int]) -> list[int]:
     """Places in characters for ascending `places` in bytes, which is how DuckDB counts."""
-    counted, before, found = 0, 0, []
+    counted, before, offsets = 0, 0, []
     for place in places:
         counted += len(raw[before:place].translate(None, _CONTINUATION))
         before = place
-        found.append(counted)
-    return found
+        offsets.append(counted)
+    return offsets
 
 
 def is_number(sql_type: str) -> bool:

@@ -100,17 +100,17 @@ class Table:
     @property
     def excluded_places(self) -> str:
         """`rows 4, 7, 12` of the file."""
-        numbers = sorted(n for found in self.left_out.values() for n in found)
+        numbers = sorted(n for rows in self.left_out.values() for n in rows)
         return places(numbers, shown=12) if numbers else ""
 
     def cells(self, rows: Sequence[int]) -> str:
         """Where some rows are: `Data!A7:F7, A14:F15`, `rows 7, 14-15`."""
         span = re.fullmatch(r"([A-Z]+)\d+:([A-Z]+)\d+", self.place) if self.sheet else None
-        said = places(sorted(rows), shown=12)
+        text = places(sorted(rows), shown=12)
         if not span:
-            return f"{said} of {self.sheet}" if self.inside else said
-        said, _, more = said.partition(" and ")
-        runs = [(a, b or a) for a, b in re.findall(r"(\d+)(?:-(\d+))?", said)]
+            return f"{text} of {self.sheet}" if self.inside else text
+        text, _, more = text.partition(" and ")
+        runs = [(a, b or a) for a, b in re.findall(r"(\d+)(?:-(\d+))?", text)]
         return (
             f"{self.sheet}!"
             + ", ".join(f"{span[1]}{a}:{span[2]}{b}" for a, b in runs)
@@ -124,11 +124,11 @@ _AS_SEVERAL = {"note": "summaries", "summary": "summaries"}
 
 def left_out_in_words(counts: Mapping[str, int]) -> str:
     """`2 left out as totals, 1 as a title`."""
-    said = ""
+    text = ""
     for kind, count in counts.items():
         what = _AS_ONE.get(kind, f"a {kind}") if count == 1 else _AS_SEVERAL.get(kind, f"{kind}s")
-        said += f", {count:,} as {what}" if said else f"{count:,} left out as {what}"
-    return said
+        text += f", {count:,} as {what}" if text else f"{count:,} left out as {what}"
+    return text
 
 
 @dataclass(frozen=True)

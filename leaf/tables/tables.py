@@ -77,11 +77,11 @@ class Tables:
         goes to `failures` and hides no other. Raises RunError after `stop`, StoreError.
         """
         tabular = [f for f in files if may_hold_tables(f.file.kind, f.file.outline)]
-        found = self._converted(scope, tabular, stop, on_progress)
+        outcomes = self._converted(scope, tabular, stop, on_progress)
         tables: list[Table] = []
         failures: dict[str, str] = {}
         taken: set[str] = set()
-        for chat_file, infos in zip(tabular, found, strict=True):
+        for chat_file, infos in zip(tabular, outcomes, strict=True):
             if isinstance(infos, LeafError):
                 failures[chat_file.file.id] = f"{chat_file.file.name}: {infos}"
                 continue
@@ -146,10 +146,10 @@ class Tables:
             out=into,
             takes=rf"chart\.{form}",
         )
-        made = into / f"chart.{form}"
-        if not made.is_file():
+        path = into / f"chart.{form}"
+        if not path.is_file():
             raise unreadable()
-        return made
+        return path
 
     def read_so_far(self, file: File) -> tuple[int, int]:
         """How many bytes of a file are read, of how many; (0, 0) where it is not being read."""
@@ -164,8 +164,8 @@ class Tables:
     ) -> list[list[TableInfo] | LeafError]:
         """The tables of each file or why it has none, in order."""
         own = [f.file for f in files if f.file.workspace_id == scope.workspace_id]
-        found = iter(self._converter.tables_of(own, stop, on_progress))
+        outcomes = iter(self._converter.tables_of(own, stop, on_progress))
         foreign = NotFoundError("There is no such file.")
         return [
-            next(found) if f.file.workspace_id == scope.workspace_id else foreign for f in files
+            next(outcomes) if f.file.workspace_id == scope.workspace_id else foreign for f in files
         ]

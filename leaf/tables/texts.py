@@ -70,11 +70,11 @@ def written_dates(
     if not looked or alike < MOST * looked:
         return [], 0, looked
     counts = ", ".join(f"count(try_strptime(v, {literal(form)}))" for form in FORMATS)
-    found = con.sql(f"SELECT {counts} FROM ({values})").fetchall()[0]
-    most = max(found)
+    hits = con.sql(f"SELECT {counts} FROM ({values})").fetchall()[0]
+    most = max(hits)
     if most < MOST * looked:
         return [], 0, looked
-    fitting = [form for form, count in zip(FORMATS, found, strict=True) if count == most]
+    fitting = [form for form, count in zip(FORMATS, hits, strict=True) if count == most]
     # %Y takes 24 for the year 24, and %y takes nothing of four digits.
     return [form for form in fitting if "%y" in form] or fitting, most, looked
 

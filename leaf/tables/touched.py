@@ -46,15 +46,15 @@ def read_columns(
 
 def names_all(sql: str) -> bool:
     """Whether a statement may read columns that it does not name: `*`, `FROM t`, SUMMARIZE."""
-    said = set(words(sql))
-    return "select" not in said or bool(said & _WHOLE) or bool(_ALL.search(sql))
+    all_words = set(words(sql))
+    return "select" not in all_words or bool(all_words & _WHOLE) or bool(_ALL.search(sql))
 
 
 def named(text: str, columns: Iterable[str]) -> set[str]:
     """Those of the columns, by `key`, whose names stand in a statement or in code, quoted or
     not."""
     wanted = key(text)
-    return {found for name in columns if (found := key(name)) and _stands_in(found, wanted)}
+    return {column for name in columns if (column := key(name)) and _stands_in(column, wanted)}
 
 
 def key(name: str) -> str:
@@ -79,7 +79,7 @@ def _planned(con: duckdb.DuckDBPyConnection, sql: str) -> set[str] | None:
         plan = json.loads(con.execute(f"EXPLAIN (FORMAT json) {sql}").fetchall()[0][1])
     except (duckdb.Error, ValueError, LookupError, TypeError):
         return None
-    found: set[str] = set()
+    columns: set[str] = set()
     for leaf in (leaf for root in plan for leaf in _leaves(root)):
         if str(leaf.get("name", "")).strip() in _NO_TABLE:
             continue
@@ -89,8 +89,8 @@ def _planned(con: duckdb.DuckDBPyConnection, sql: str) -> set[str] | None:
             return None
         for name in [taken] if isinstance(taken, str) else taken:
             # A part of a record stands as `record.part`.
-            found |= {key(name), key(name.partition(".")[0])}
-    return found
+            columns |= {key(name), key(name.partition(".")[0])}
+    return columns
 
 
 def _leaves(node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

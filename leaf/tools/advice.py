@@ -31,15 +31,15 @@ def advice(failure: CellFailure, packages: Packages, files: Sequence[ChatFile] =
     """One sentence for whoever wrote the code; empty where its own traceback says enough. `files`
     are those of the chat."""
     if failure.type == "ModuleNotFoundError" and (
-        found := re.search(r"No module named '([\w.]+)'", failure.message)
+        match := re.search(r"No module named '([\w.]+)'", failure.message)
     ):
-        return _package(found[1].partition(".")[0], packages)
+        return _package(match[1].partition(".")[0], packages)
     if failure.type == "NameError" and (
-        found := re.search(r"name '(\w+)' is not defined", failure.message)
+        match := re.search(r"name '(\w+)' is not defined", failure.message)
     ):
-        return SIDE_BY_SIDE if re.fullmatch(r"r[1-9]\d*", found[1]) else _tables(found[1], files)
-    if failure.type == "FileNotFoundError" and (said := _named(failure, files)):
-        return said
+        return SIDE_BY_SIDE if re.fullmatch(r"r[1-9]\d*", match[1]) else _tables(match[1], files)
+    if failure.type == "FileNotFoundError" and (hint := _named(failure, files)):
+        return hint
     last = failure.text.rsplit("\n  ", 1)[-1]
     if failure.type in REFUSED and re.search(
         r"\bfork|subprocess|multiprocessing|posix_spawn|\bexec", failure.text
@@ -85,13 +85,13 @@ def _tables(name: str, files: Sequence[ChatFile]) -> str:
 def _named(failure: CellFailure, files: Sequence[ChatFile]) -> str:
     """How a file is reached that the code opened by its name."""
     text = unicodedata.normalize("NFC", f"{failure.message} {failure.text}").casefold()
-    found = [
+    candidates = [
         (len(part), c)
         for c in files
         if (part := next((p for p in _parts(c.file.name) if p in text), ""))
     ]
-    most = max((length for length, _ in found), default=0)
-    named = [c for length, c in found if length == most]
+    most = max((length for length, _ in candidates), default=0)
+    named = [c for length, c in candidates if length == most]
     if not named:
         return ""
     if len(named) > 1:

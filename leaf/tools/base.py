@@ -220,13 +220,13 @@ class ToolOutput:
 
     def to_json(self) -> Output:
         """The `output` of a `tool-output-available` chunk."""
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
         plain = {
-            name: [asdict(one) for one in given[name]]
+            name: [asdict(one) for one in values[name]]
             for name in ("sources", "coverage", "passages", "pictures")
         }
         return cast(
-            "Output", {**given, **plain, "data": self.data.to_json(), "shows": list(self.shows)}
+            "Output", {**values, **plain, "data": self.data.to_json(), "shows": list(self.shows)}
         )
 
 
@@ -319,12 +319,12 @@ class ToolContext:
         }
         self.show("consent", self.key, shown)
         self.progress("Waiting for your permission …")
-        said = "refused"
+        decision = "refused"
         try:
-            said = self.permissions.ask(self.scope, self.chat_id, key, asked, self.stop)
+            decision = self.permissions.ask(self.scope, self.chat_id, key, asked, self.stop)
         finally:
-            self.show("consent", self.key, {**shown, "state": said or "unanswered"})
-        unless_allowed(said, asked)
+            self.show("consent", self.key, {**shown, "state": decision or "unanswered"})
+        unless_allowed(decision, asked)
 
 
 @dataclass(frozen=True)

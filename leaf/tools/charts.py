@@ -82,21 +82,21 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
     )
     title = spec.get("title")
     name = title if isinstance(title, str) and title else f"a chart of {result_id}"
-    said = remarks.new(readings, context.hooks.told)
+    notes = remarks.new(readings, context.hooks.told)
     by_hand = [edited_by_hand(result_id)] if page.edited and not given.sql else []
     return ToolOutput(
         "\n".join(
             [
                 f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}",
                 *by_hand,
-                *said.spoken,
+                *notes.spoken,
             ]
         ),
         f"Drew {name}",
         sources=sources,
         coverage=tuple(remarks.coverage(r) for r in readings),
         data=ChartDrawn(
-            **said.to_json(),
+            **notes.to_json(),
             chart={
                 "spec": spec,
                 "columns": page.columns,

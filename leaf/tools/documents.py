@@ -53,10 +53,10 @@ def create_document(context: ToolContext, given: CreateDocumentInput) -> ToolOut
     shaped = given.kind == "text" and given.document_type != "general"
     if given.content.strip() and not (context.ask is not None and (shaped or given.files)):
         draft = DocumentDraft(title, given.kind, given.content, given.document_type)
-        made = context.documents.create(
+        document = context.documents.create(
             context.scope, context.chat_id, draft, _change(context, "created")
         )
-        return _receipt(context, made, "Wrote", "")
+        return _receipt(context, document, "Wrote", "")
     if context.ask is None:
         raise InvalidInputError(
             f"No model is connected that could write '{title}'.",
@@ -77,16 +77,14 @@ class DocumentKept(ToolResult):
 
 
 def _write_from_sources(
-    context: ToolContext, ask: Ask, given: CreateDocumentInput, title: str
+    context: ToolContext, ask: Ask, spec: CreateDocumentInput, title: str
 ) -> ToolOutput:
-    chosen = list(
-        {c.handle: c for c in (find_file(context, name) for name in given.files)}.values()
-    )
+    chosen = list({c.handle: c for c in (find_file(context, name) for name in spec.files)}.values())
     pieces = [
-        *writing.given_pieces(given.content, ask),
+        *writing.given_pieces(spec.content, ask),
         *writing.read_sources(context, chosen, ask),
     ]
-    order = writing.Order(title, given.kind, given.document_type, _wishes(given))
+    order = writing.Order(title, spec.kind, spec.document_type, _wishes(spec))
     part_id = context.key or new_id()
     shown: list[str] = []
 
@@ -95,7 +93,7 @@ def _write_from_sources(
         context.show(
             "document",
             part_id,
-            {"state": "writing", "title": title, "kind": given.kind, "text": ""},
+            {"state": "writing", "title": title, "kind": spec.kind, "text": ""},
         )
 
     def grow(text: str) -> None:
@@ -105,22 +103,22 @@ def _write_from_sources(
     begin()
     try:
         written = writing.write(context, ask, order, pieces, grow, begin)
-        made = _keep(
-            context, given, title, _with_remark(written, given.kind), _change(context, "created")
+        document = _keep(
+            context, spec, title, _with_remark(written, spec.kind), _change(context, "created")
         )
     except LeafError as e:
-        context.show("document", part_id, {"state": "failed", "title": title, "kind": given.kind})
-        raise _kept_in_part(context, given, title, "".join(shown), e) from e
-    text_given = [writing.GIVEN] if given.content.strip() else []
+        context.show("document", part_id, {"state": "failed", "title": title, "kind": spec.kind})
+        raise _kept_in_part(context, spec, title, "".join(shown), e) from e
+    text_given = [writing.GIVEN] if spec.content.strip() else []
     read = "; ".join([*text_given, *(f"{c.file.name} ({c.handle})" for c in chosen)])
-    receipt = _receipt(context, made, "Wrote", _facts(read, written), part_id)
+    receipt = _receipt(context, document, "Wrote", _facts(read, written), part_id)
     return ToolOutput(
         receipt.text,
         f"{receipt.summary} from {_from(chosen, text_given)}",
         sources=writing.sources(pieces),
         coverage=writing.coverage(pieces),
         data=DocumentKept(
-            document=made.id,
+            document=document.id,
             passages=context.hooks.passages_behind(written.text, writing.passages(pieces)),
         ),
         shows=receipt.shows,
@@ -150,30 +148,30 @@ def _from(chosen: Sequence[ChatFile], text_given: Sequence[str]) -> str:
 
 
 def _keep(
-    context: ToolContext, given: CreateDocumentInput, title: str, text: str, change: VersionChange
+    context: ToolContext, spec: CreateDocumentInput, title: str, text: str, change: VersionChange
 ) -> Document:
     """A new document, or the rest of one that an interrupted attempt of this call has left
     behind."""
     begun = context.documents.made_by(context.scope, _part_key(context))
     if begun is not None and begun.deleted_at is None:
         return context.documents.write(context.scope, begun.id, text, change)
-    draft = DocumentDraft(title, given.kind, text, given.document_type)
+    draft = DocumentDraft(title, spec.kind, text, spec.document_type)
     return context.documents.create(context.scope, context.chat_id, draft, change)
 
 
 def _kept_in_part(
-    context: ToolContext, given: CreateDocumentInput, title: str, text: str, error: LeafError
+    context: ToolContext, spec: CreateDocumentInput, title: str, text: str, error: LeafError
 ) -> LeafError:
     """The error, after what was written so far was kept as a version of its own."""
     if not text.strip():
         return error
     try:
         change = VersionChange("not finished", context.message_id, _part_key(context))
-        made = _keep(context, given, title, text, change)
+        draft = _keep(context, spec, title, text, change)
     except LeafError:
         return error
     return type(error)(
-        f"{error.message} What was written so far is kept as '{made.title}' ({made.handle}).",
+        f"{error.message} What was written so far is kept as '{draft.title}' ({draft.handle}).",
         error.hint,
     )
 
@@ -182,9 +180,9 @@ def _part_key(context: ToolContext) -> str:
     return f"{context.key}/part" if context.key else ""
 
 
-def _wishes(given: CreateDocumentInput) -> str:
-    lines = [given.instructions.strip()]
-    for name, value in given.metadata.items():
+def _wishes(spec: CreateDocumentInput) -> str:
+    lines = [spec.instructions.strip()]
+    for name, value in spec.metadata.items():
         lines.append(
             f"{name.replace('_', ' ').capitalize()}: "
             f"{value if isinstance(value, str) else ', '.join(value)}"
@@ -224,29 +222,29 @@ def write_file(context: ToolContext, given: WriteFileInput) -> ToolOutput:
         kind = naming.kind_of(given.path)
         name = re.split(r"[/\\]", given.path.strip())[-1]
         draft = DocumentDraft(naming.title_of(given.path), kind, given.content, file_name=name)
-        made = context.documents.create(
+        revision = context.documents.create(
             context.scope, context.chat_id, draft, _change(context, "created")
         )
-        return _receipt(context, made, "Wrote", "")
+        return _receipt(context, revision, "Wrote", "")
     newest = context.documents.versions(context.scope, document.id)[0]
-    made = context.documents.write(
+    revision = context.documents.write(
         context.scope,
         document.id,
         given.content,
         _change(context, "write_file"),
         base=document.version,
     )
-    if made.version == document.version:
+    if revision.version == document.version:
         return ToolOutput(
-            f"'{made.title}' ({made.handle}) has this text already; nothing was changed.",
-            f"Left {made.title} as it is",
+            f"'{revision.title}' ({revision.handle}) has this text already; nothing was changed.",
+            f"Left {revision.title} as it is",
         )
     facts = (
         ""
         if newest.message_id
         else f"Version {newest.number}, which it replaces, was {newest.note}; it can be restored."
     )
-    return _changed(context, made, facts)
+    return _changed(context, revision, facts)
 
 
 class EditFileInput(BaseModel):
@@ -263,14 +261,14 @@ def edit_file(context: ToolContext, given: EditFileInput) -> ToolOutput:
     if known := context.documents.made_by(context.scope, context.key):
         return _changed(context, known, "")
     document = _find(context, given.file_path)
-    made = context.documents.edit(
+    revision = context.documents.edit(
         context.scope, document.id, given.search_replace_block, _change(context, "edit_file")
     )
-    if made.version == document.version:
+    if revision.version == document.version:
         return ToolOutput(
-            f"The blocks change nothing in '{made.title}'.", f"Left {made.title} as it is"
+            f"The blocks change nothing in '{revision.title}'.", f"Left {revision.title} as it is"
         )
-    return _changed(context, made, "")
+    return _changed(context, revision, "")
 
 
 class DeleteFileInput(BaseModel):
@@ -303,8 +301,8 @@ def _change(context: ToolContext, note: str) -> VersionChange:
 def _find(context: ToolContext, path: str, *, deleted: bool = False) -> Document:
     """The chat's document with that handle or name. Raises NotFoundError, and InvalidInputError for
     an uploaded file."""
-    found = _lookup(context, path, deleted=deleted)
-    if found is None:
+    document = _lookup(context, path, deleted=deleted)
+    if document is None:
         _refuse_uploaded(context, path)
         there = context.documents.list(context.scope, chat_id=context.chat_id)
         raise not_found(
@@ -313,7 +311,7 @@ def _find(context: ToolContext, path: str, *, deleted: bool = False) -> Document
             [n for d in there for n in (d.handle, d.file_name)],
             "this chat",
         )
-    return found
+    return document
 
 
 def _lookup(context: ToolContext, path: str, *, deleted: bool = False) -> Document | None:
@@ -324,18 +322,20 @@ def _lookup(context: ToolContext, path: str, *, deleted: bool = False) -> Docume
     low = re.split(r"[/\\]", wanted)[-1].lower()
     for away in (False, True):
         there = context.documents.list(context.scope, chat_id=context.chat_id, deleted=away)
-        found = [d for d in there if wanted in (d.handle, d.id)]
-        found = found or [d for d in there if low in (d.file_name.lower(), names.get(d.handle, ""))]
-        found = found or [d for d in there if wanted.lower() == d.title.lower()]
-        if len(found) > 1 and not away:
+        matches = [d for d in there if wanted in (d.handle, d.id)]
+        matches = matches or [
+            d for d in there if low in (d.file_name.lower(), names.get(d.handle, ""))
+        ]
+        matches = matches or [d for d in there if wanted.lower() == d.title.lower()]
+        if len(matches) > 1 and not away:
             raise InvalidInputError(
                 f"Several documents are named '{wanted}'.",
-                f"Use a handle: {', '.join(d.handle for d in found)}.",
+                f"Use a handle: {', '.join(d.handle for d in matches)}.",
             )
-        if found and away and not deleted:
-            raise gone(found[0])
-        if found:
-            return found[0]
+        if matches and away and not deleted:
+            raise gone(matches[0])
+        if matches:
+            return matches[0]
     return None
 
 
@@ -389,19 +389,19 @@ def _receipt(
 
 def _changed(context: ToolContext, document: Document, facts: str) -> ToolOutput:
     """What the model is told of a change: the difference, cut where it is long."""
-    found = context.documents.compare(
+    diff = context.documents.compare(
         context.scope, document, document.version - 1, document.version
     )
-    text = found.text()
+    text = diff.text()
     cut = f"{text[:DIFF_SHOWN]}\n…" if len(text) > DIFF_SHOWN else text
     head = (
         f"Changed '{quoted(document.title, 120)}' ({document.handle}), now version "
-        f"{document.version}: {found.summary}."
+        f"{document.version}: {diff.summary}."
     )
-    card = _card(document, "done", found.summary)
+    card = _card(document, "done", diff.summary)
     return ToolOutput(
         "\n".join(line for line in (head, facts, cut) if line),
-        f"Changed {quoted(document.title, 80)}: {found.summary}",
+        f"Changed {quoted(document.title, 80)}: {diff.summary}",
         data=DocumentKept(document=document.id),
         shows=(
             {

@@ -36,13 +36,13 @@ class ListDriveFolderInput(BaseModel):
 def list_drive_folder(context: ToolContext, given: ListDriveFolderInput) -> ToolOutput:
     """A page of a folder: one line for each item."""
     _permit_names(context)
-    found = context.drive.list(context.scope, given.folder, cursor=given.cursor, page_size=PAGE)
-    name = found.folder.name if found.folder else "Drive"
-    path = " / ".join(crumb.name for crumb in found.breadcrumbs)
+    listing = context.drive.list(context.scope, given.folder, cursor=given.cursor, page_size=PAGE)
+    name = listing.folder.name if listing.folder else "Drive"
+    path = " / ".join(crumb.name for crumb in listing.breadcrumbs)
     return _listed(
-        found,
-        f"{path or name}: {_count(found)}.",
-        f"Listed the Drive folder {quoted(name, 60)}: {_count(found)}",
+        listing,
+        f"{path or name}: {_count(listing)}.",
+        f"Listed the Drive folder {quoted(name, 60)}: {_count(listing)}",
     )
 
 
@@ -64,7 +64,7 @@ class SearchDriveInput(BaseModel):
 def search_drive(context: ToolContext, given: SearchDriveInput) -> ToolOutput:
     """Files by name and content."""
     _permit_names(context)
-    found = context.drive.search(
+    listing = context.drive.search(
         context.scope,
         given.query,
         folder=given.folder,
@@ -73,10 +73,10 @@ def search_drive(context: ToolContext, given: SearchDriveInput) -> ToolOutput:
         cursor=given.cursor,
         page_size=PAGE // 2,
     )
-    where = f" in {found.folder.name}" if found.folder else ""
-    head = f"{_count(found)} for {given.query!r}{where}."
+    where = f" in {listing.folder.name}" if listing.folder else ""
+    head = f"{_count(listing)} for {given.query!r}{where}."
     return _listed(
-        found, head, f"Searched Drive{where} for {quoted(given.query, 60)}: {_count(found)}"
+        listing, head, f"Searched Drive{where} for {quoted(given.query, 60)}: {_count(listing)}"
     )
 
 
@@ -95,17 +95,17 @@ class DriveResult(ToolResult):
     hint: str = ""
 
 
-def _count(found: DriveListing) -> str:
-    more = " on this page" if found.cursor else ""
-    return f"{len(found.items)} item{'' if len(found.items) == 1 else 's'}{more}"
+def _count(listing: DriveListing) -> str:
+    more = " on this page" if listing.cursor else ""
+    return f"{len(listing.items)} item{'' if len(listing.items) == 1 else 's'}{more}"
 
 
-def _listed(found: DriveListing, head: str, summary: str) -> ToolOutput:
-    lines = [head, *map(_line, found.items)]
-    if found.incomplete:
-        lines.append(f"Note: {found.incomplete}")
-    if found.cursor:
-        lines.append(f"[There is more. Go on with cursor={found.cursor!r}]")
+def _listed(listing: DriveListing, head: str, summary: str) -> ToolOutput:
+    lines = [head, *map(_line, listing.items)]
+    if listing.incomplete:
+        lines.append(f"Note: {listing.incomplete}")
+    if listing.cursor:
+        lines.append(f"[There is more. Go on with cursor={listing.cursor!r}]")
     rows: list[DriveItemShown] = [
         {
             "ref": item.ref,
@@ -115,10 +115,12 @@ def _listed(found: DriveListing, head: str, summary: str) -> ToolOutput:
             "modified": item.modified.isoformat() if item.modified else "",
             "file_id": item.file_id,
         }
-        for item in found.items
+        for item in listing.items
     ]
     data = DriveResult(
-        drive_items=rows, cursor=found.cursor, notes=[found.incomplete] if found.incomplete else []
+        drive_items=rows,
+        cursor=listing.cursor,
+        notes=[listing.incomplete] if listing.incomplete else [],
     )
     return ToolOutput("\n".join(lines), summary, data=data)
 
@@ -280,18 +282,18 @@ def _ref(context: ToolContext, name: str) -> str:
 def _ref_of_name(context: ToolContext, name: str) -> str:
     """Raises NotFoundError, InvalidInputError where several have it."""
     _permit_names(context)
-    found = context.drive.named(context.scope, name)
-    if len(found) > 1:
+    matches = context.drive.named(context.scope, name)
+    if len(matches) > 1:
         which = "; ".join(
             f"id={item.ref}, modified {item.modified:%Y-%m-%d}" if item.modified else item.ref
-            for item in found
+            for item in matches
         )
         raise InvalidInputError(
-            f"{len(found)} files in Drive are named '{quoted(name, 80)}'.", f"Use an id: {which}."
+            f"{len(matches)} files in Drive are named '{quoted(name, 80)}'.", f"Use an id: {which}."
         )
-    if not found:
+    if not matches:
         raise not_found("file", quoted(name, 80), (), "Google Drive")
-    return found[0].ref
+    return matches[0].ref
 
 
 def _looks_like_id(text: str) -> bool:

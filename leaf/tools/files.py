@@ -140,9 +140,9 @@ def _known_tables(context: ToolContext, files: Sequence[ChatFile]) -> dict[str, 
         )
     ]
     several = [c for c in asked if c.file.size <= OPENED_BYTES]
-    found = context.tables.of(context.scope, several[:FILES_OPENED], context.stop)
+    table_set = context.tables.of(context.scope, several[:FILES_OPENED], context.stop)
     by_handle: dict[str, list[Table]] = {}
-    for table in found.tables:
+    for table in table_set.tables:
         by_handle.setdefault(table.handle, []).append(table)
     return {handle: in_order(tables) for handle, tables in by_handle.items()}
 
@@ -171,16 +171,16 @@ def _names(chat_file: ChatFile, tables: Sequence[Table]) -> str:
             f"{t.rows:,}{' rows' if not i else ''} × {len(t.columns)}{' columns' if not i else ''}"
             for i, t in enumerate(tables)
         )
-        said = [
+        entries = [
             f"{t.name} ({size}{', hidden' if t.hidden else ''})"
             for t, size in zip(tables, sizes, strict=True)
         ]
         more = (
-            f" and {len(said) - TABLES_NAMED} more: describe_table names them"
-            if len(said) > TABLES_NAMED
+            f" and {len(entries) - TABLES_NAMED} more: describe_table names them"
+            if len(entries) > TABLES_NAMED
             else ""
         )
-        return tables[0].name if len(tables) == 1 else ", ".join(said[:TABLES_NAMED]) + more
+        return tables[0].name if len(tables) == 1 else ", ".join(entries[:TABLES_NAMED]) + more
     sheets = [str(name) for name in chat_file.file.outline.get("sheets") or ()]
     if len(sheets) > 1:
         listed = f"{', '.join(sheets[:TABLES_NAMED])}{' …' if len(sheets) > TABLES_NAMED else ''}"

@@ -144,30 +144,30 @@ def accepted(tool: Tool, given: str | ToolInput) -> ToolInput:
             raise InvalidInputError(
                 f"{name} holds half of a character.", "Write the character itself, such as 📱 or ü."
             )
-        if found := encoded_in(text):
+        if piece := encoded_in(text):
             raise InvalidInputError(
-                f"{name} holds binary data (base64, {len(found):,} characters): no file content "
+                f"{name} holds binary data (base64, {len(piece):,} characters): no file content "
                 f"goes through parameters.",
                 "Name the file by its handle; the user can attach what is not in the chat.",
             )
     return _under_own_names(tool, given)
 
 
-def _under_own_names(tool: Tool, given: ToolInput) -> ToolInput:
+def _under_own_names(tool: Tool, values: ToolInput) -> ToolInput:
     fields = tool.input_model.model_fields
-    name, inside = next(iter(given.items()), ("", None))
-    if len(given) == 1 and name in _WRAPPERS and name not in fields and isinstance(inside, dict):
+    name, inside = next(iter(values.items()), ("", None))
+    if len(values) == 1 and name in _WRAPPERS and name not in fields and isinstance(inside, dict):
         return _under_own_names(tool, inside)
-    taken: ToolInput = {name: value for name, value in given.items() if name in fields}
-    for name in given:
+    taken: ToolInput = {name: value for name, value in values.items() if name in fields}
+    for name in values:
         if name in fields:
             continue
         own = _own_name(tool, name, taken)
-        if own in taken and taken[own] != given[name]:
+        if own in taken and taken[own] != values[name]:
             raise InvalidInputError(
                 f"{tool.name} got '{own}' twice: as '{own}' and as '{name}'.", "Send it once."
             )
-        taken[own] = given[name]
+        taken[own] = values[name]
     return {
         name: _within(fields[name].metadata, _of_kind(fields[name].annotation, value))
         for name, value in taken.items()
@@ -210,10 +210,10 @@ def _of_kind(kind: Any, value: Any) -> Any:
         return value
     if get_origin(kind) is list:
         try:
-            found = json_text.read(value)
+            json_value = json_text.read(value)
         except ValueError:
-            found = None
-        return found if isinstance(found, list) else [value]
+            json_value = None
+        return json_value if isinstance(json_value, list) else [value]
     if get_origin(kind) is Literal:
         return next(
             (choice for choice in get_args(kind) if _plain(str(choice)) == _plain(value)), value

@@ -34,21 +34,23 @@ class ListPage:
 
 def page_of(files: Sequence[ChatFile], pattern: str, cursor: str) -> ListPage:
     """A page of the files that match. Raises InvalidInputError for a cursor that no page gave."""
-    found = [file for file in files if _matches(file, pattern)] if pattern.strip() else list(files)
-    if not re.fullmatch(r"\d{0,6}", cursor.strip()) or int(cursor or 0) > len(found):
+    matches = (
+        [file for file in files if _matches(file, pattern)] if pattern.strip() else list(files)
+    )
+    if not re.fullmatch(r"\d{0,6}", cursor.strip()) or int(cursor or 0) > len(matches):
         raise InvalidInputError(
             f"'{cursor[:40]}' is no cursor of this list.",
             "Give the one that came with the page before.",
         )
     begin = int(cursor or 0)
-    shown = found[begin : begin + PAGE]
+    shown = matches[begin : begin + PAGE]
     end = begin + len(shown)
     return ListPage(
         tuple(shown),
         begin + 1,
-        len(found),
-        _head(found, len(files), pattern, begin, end),
-        str(end) * (end < len(found)),
+        len(matches),
+        _head(matches, len(files), pattern, begin, end),
+        str(end) * (end < len(matches)),
     )
 
 
@@ -64,21 +66,21 @@ def titles(files: Sequence[ChatFile]) -> dict[str, str]:
     return {handle: title for handle, title in told.items() if title}
 
 
-def _head(found: Sequence[ChatFile], there: int, pattern: str, begin: int, end: int) -> str:
-    verb = "matches" if len(found) == 1 else "match"
+def _head(matches: Sequence[ChatFile], there: int, pattern: str, begin: int, end: int) -> str:
+    verb = "matches" if len(matches) == 1 else "match"
     of = (
         f" that {verb} '{pattern.strip()[:80]}', of {there:,} in this chat"
         if pattern.strip()
         else ""
     )
-    if not found:
+    if not matches:
         return (
             f"No file matches '{pattern.strip()[:80]}'; {_number(there)} in this chat. Try "
             f"fewer words, or none."
         )
-    if len(found) <= PAGE:
-        return f"{_number(len(found))}{of}:" if of else ""
-    return f"{begin + 1:,}-{end:,} of {_number(len(found))}{of}. All of them: {counted(found)}."
+    if len(matches) <= PAGE:
+        return f"{_number(len(matches))}{of}:" if of else ""
+    return f"{begin + 1:,}-{end:,} of {_number(len(matches))}{of}. All of them: {counted(matches)}."
 
 
 def _number(count: int) -> str:

@@ -62,13 +62,13 @@ class Permissions:
         consents.ask(self._db, scope, chat_id, key, asked.question, asked.of_user)
         end = time.monotonic() + WAIT_SECONDS
         while (
-            not (said := consents.decision(self._db, scope, chat_id, key))
+            not (decision := consents.decision(self._db, scope, chat_id, key))
             and time.monotonic() < end
         ):
             if stop.wait(LOOK):
                 raise RunError("Stopped.")
         # Who presses the button now is told that it is too late, since the first answer holds.
-        return said or (
+        return decision or (
             ""
             if consents.decide(self._db, scope, chat_id, key, "refused") == "refused"
             else "allowed"

@@ -125,15 +125,15 @@ def _fitting(context: ToolContext, view: FilePreview) -> list[DerivedPicture]:
     return fitting
 
 
-def _shown(chat_file: ChatFile, made: DerivedPicture, label: str) -> PictureShown:
+def _shown(chat_file: ChatFile, picture: DerivedPicture, label: str) -> PictureShown:
     return {
         "file_id": chat_file.file.id,
-        "sha256": made.sha256,
-        "page": made.page,
+        "sha256": picture.sha256,
+        "page": picture.page,
         "label": label,
-        "width": made.width,
-        "height": made.height,
-        "tokens": tokens_of(made.width, made.height),
+        "width": picture.width,
+        "height": picture.height,
+        "tokens": tokens_of(picture.width, picture.height),
     }
 
 

@@ -91,8 +91,8 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
         )
         if rested.ran.failure is not None:
             raise _error(rested.ran, notebooks.packages, context.files)
-        made = _keep(context, given.code, rested)
-    return _output(context, given.code, rested, made)
+        products = _keep(context, given.code, rested)
+    return _output(context, given.code, rested, products)
 
 
 @dataclass(frozen=True)
@@ -143,13 +143,13 @@ def _keep(context: ToolContext, code: str, rested: CellOutcome) -> _Made:
     )
     pictures = (
         Picture(
-            kept.sha256,
+            figure.sha256,
             "image/png",
-            kept.width,
-            kept.height,
+            figure.width,
+            figure.height,
             f"figure {number} of cell {rested.cell.number}",
         )
-        for number, kept in enumerate(figures, 1)
+        for number, figure in enumerate(figures, 1)
     )
     return _Made(written, results, tuple(pictures))
 
@@ -162,7 +162,7 @@ class CellRan(ToldResult):
     beside: list[UnreadTable]
 
 
-def _output(context: ToolContext, code: str, rested: CellOutcome, made: _Made) -> ToolOutput:
+def _output(context: ToolContext, code: str, rested: CellOutcome, products: _Made) -> ToolOutput:
     ran, cell, tables = rested.ran, rested.cell, rested.tables
     sources = [
         Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=code)
@@ -179,24 +179,32 @@ def _output(context: ToolContext, code: str, rested: CellOutcome, made: _Made) -
         for c in opened.values()
     ]
     readings = [remarks.ReadTable(t, t.name in rested.data_only, _read(rested, t)) for t in tables]
-    said = remarks.new(readings, context.hooks.told)
+    notes = remarks.new(readings, context.hooks.told)
     caveats = tuple(dict.fromkeys(text for result in rested.results for text in result.said))
     return ToolOutput(
-        _text(ran, cell, made.results, made.pictures, made.written, (*caveats, *said.spoken)),
-        _in_words(code, made.results, made.pictures, made.written),
+        _text(
+            ran,
+            cell,
+            products.results,
+            products.pictures,
+            products.written,
+            (*caveats, *notes.spoken),
+        ),
+        _in_words(code, products.results, products.pictures, products.written),
         sources=tuple(sources),
         coverage=tuple(remarks.coverage(r) for r in readings),
         data=CellRan(
             python=_about(ran, cell),
-            tables=_tables_json(made.results),
-            figures=_figures_json(made.pictures),
+            tables=_tables_json(products.results),
+            figures=_figures_json(products.pictures),
             written=[
-                {"sha256": one.sha256, "name": one.name, "size": one.size} for one in made.written
+                {"sha256": one.sha256, "name": one.name, "size": one.size}
+                for one in products.written
             ],
             beside=beside_json(rested.beside),
-            **said.to_json(),
+            **notes.to_json(),
         ),
-        pictures=made.pictures,
+        pictures=products.pictures,
     )
 
 
@@ -233,7 +241,7 @@ def _text(
     results: Sequence[tuple[str, QueryResult]],
     pictures: Sequence[Picture],
     written: Sequence[MadeFile],
-    said: Sequence[str],
+    sentences: Sequence[str],
 ) -> str:
     pieces = [f"Cell {cell.number} ran in {ran.seconds:.2f} s.", *_said_of_namespace(ran)]
     if ran.printed.strip():
@@ -254,13 +262,13 @@ def _text(
         )
     if written:
         named = ", ".join(
-            f"{quoted(made.name, 80)} ({size_in_bytes(made.size)})" for made in written
+            f"{quoted(file.name, 80)} ({size_in_bytes(file.size)})" for file in written
         )
         pieces.append(f"Files kept, which the user can download or add to the chat: {named}.")
     pieces += [*ran.notes]
     if len(pieces) == 1:
         pieces.append("Nothing was printed and the last line has no value.")
-    return "\n".join([*pieces, *said])
+    return "\n".join([*pieces, *sentences])
 
 
 def _said_of_namespace(ran: Ran) -> list[str]:
@@ -329,9 +337,9 @@ def _error(ran: Ran, packages: Packages, files: Sequence[ChatFile]) -> CodeError
     failure = ran.failure
     assert failure is not None
     where = f" on line {failure.line}" if failure.line else ""
-    said = f": {quoted(failure.message, 900)}" if failure.message else ""
+    message = f": {quoted(failure.message, 900)}" if failure.message else ""
     advised = f". {advised}" if (advised := advice(failure, packages, files)) else ""
-    pieces = [f"{failure.type}{where}{said}{advised}", *_said_of_namespace(ran), failure.text]
+    pieces = [f"{failure.type}{where}{message}{advised}", *_said_of_namespace(ran), failure.text]
     if ran.printed.strip():
         pieces.append(f"Printed before{_cut(ran)}:\n{_fit(ran.printed.rstrip())[:4_000]}")
     return CodeError(without_encoded("\n".join(pieces)))
@@ -369,11 +377,13 @@ def _in_words(
 ) -> str:
     """What its first comment says, or `Ran Python`, and what came of it."""
     comment = re.match(r"\s*#+\s*(.+)", code)
-    said = quoted(comment.group(1), 100) if comment else "Ran Python"
-    made = [f"{result.total:,} row{'s' if result.total != 1 else ''}" for _, result in results[:2]]
-    made += [f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''}"] if pictures else []
-    made += [f"wrote {quoted(file.name, 60)}" for file in written[:2]]
-    return f"{said}: {', '.join(made)}" if made else said
+    title = quoted(comment.group(1), 100) if comment else "Ran Python"
+    outcomes = [
+        f"{result.total:,} row{'s' if result.total != 1 else ''}" for _, result in results[:2]
+    ]
+    outcomes += [f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''}"] if pictures else []
+    outcomes += [f"wrote {quoted(file.name, 60)}" for file in written[:2]]
+    return f"{title}: {', '.join(outcomes)}" if outcomes else title
 
 
 class AddPackageInput(BaseModel):
@@ -430,8 +440,8 @@ def remove_package(context: ToolContext, given: RemovePackageInput) -> ToolOutpu
         context.scope.workspace_id, context.chat_id, given.name, context.stop
     )
     notebooks.forget(context.scope, context.chat_id)
-    said = f"Removed {quoted(given.name, 60)} {version}"
-    return ToolOutput(f"{said}. The variables are rebuilt at the next run_python.", said)
+    summary = f"Removed {quoted(given.name, 60)} {version}"
+    return ToolOutput(f"{summary}. The variables are rebuilt at the next run_python.", summary)
 
 
 def _confined() -> bool:

@@ -60,10 +60,12 @@ def again(
         )
 
     def open_file(name: str) -> tuple[ChatFile, Path]:
-        found = next((c for c in live if name in (c.handle, c.file.name, c.slug, c.file.id)), None)
-        if found is None:
+        chat_file = next(
+            (c for c in live if name in (c.handle, c.file.name, c.slug, c.file.id)), None
+        )
+        if chat_file is None:
             raise not_found("file", name, [c.handle for c in live], "this chat")
-        return found, library.open(scope, found.file.id)
+        return chat_file, library.open(scope, chat_file.file.id)
 
     with tempfile.TemporaryDirectory(prefix="leaf-cell-") as folder:
         ran = notebooks.again(
@@ -127,7 +129,7 @@ def _compared(
     now: Sequence[Table] | None,
 ) -> Recomputed:
     """`data` is what was kept of the cell's output."""
-    kept, frames = data["python"], data.get("tables") or []
+    record, frames = data["python"], data.get("tables") or []
     seconds = round(ran.seconds, 3)
     if ran.failure is not None:
         return Recomputed(
@@ -152,11 +154,13 @@ def _compared(
         for frame, (path, _) in zip(frames, ran.frames, strict=True)
         if only is None or only.result_id == frame["result_id"]
     ]
-    if different := next((found for found in compared if found.outcome != "same"), None):
+    if different := next(
+        (comparison for comparison in compared if comparison.outcome != "same"), None
+    ):
         return different
     if only and compared:
         return compared[0]
-    if (ran.printed, ran.value) != (kept["printed"], kept["value"]):
+    if (ran.printed, ran.value) != (record["printed"], record["value"]):
         return Recomputed("different", "Computed again, it prints something else.", seconds=seconds)
     what = "its tables and what it prints are" if frames else "what it prints is"
     return Recomputed(

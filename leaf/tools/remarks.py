@@ -92,9 +92,9 @@ class Remarks:
     def to_json(self) -> ReadingNotes:
         """For the `data` of an output: the keys with their sentences, and the lines for when the
         output is compacted."""
-        said = [[s.table, s.text, s.example] for s in self.sentences]
+        entries = [[s.table, s.text, s.example] for s in self.sentences]
         return (
-            {"told": list(self.keys), "said_of": said, "remarks": list(self.lines)}
+            {"told": list(self.keys), "said_of": entries, "remarks": list(self.lines)}
             if self.keys
             else {}
         )
@@ -144,9 +144,9 @@ def doubts(asked: ReadTable) -> Iterator[Doubt]:
             "cells": cells,
             "text": f"{rows} {what} {'is' if count == 1 else 'are'} counted as data ({cells})",
         }
-    said = {_NOTE_OF.get(kind, "totals-doubtful") for kind in table.doubtful_counts}
+    note_kinds = {_NOTE_OF.get(kind, "totals-doubtful") for kind in table.doubtful_counts}
     for note in table.findings:
-        if effect(note.kind) is Effect.DOUBT and note.kind not in said:
+        if effect(note.kind) is Effect.DOUBT and note.kind not in note_kinds:
             text = note.text.rstrip(".") + (
                 f" ({note.cells or note.place})" if note.cells or note.place else ""
             )
@@ -164,14 +164,14 @@ def new(asked: Sequence[ReadTable], told: frozenset[str]) -> Remarks:
     Rows that were left out or are in doubt come first, then the shortest notes, as far as there is
     room; the others are counted, and come with a later call that reads what they are about.
     """
-    found = {
+    by_key = {
         _key_of(one.table, said): (rank, len(said.text) * rank, said)
         for one in asked
         for rank, sentences in enumerate((_of_rows(one), _of_columns(one)))
         for said in sentences
     }
     fresh = sorted(
-        ((key, *about) for key, about in found.items() if key not in told),
+        ((key, *about) for key, about in by_key.items() if key not in told),
         key=lambda item: item[1:3],
     )
     said: list[tuple[str, Sentence]] = []
@@ -198,22 +198,22 @@ def new(asked: Sequence[ReadTable], told: frozenset[str]) -> Remarks:
 def of_columns(table: Table) -> Remarks:
     """All notes on how the columns of a table were read, which whoever looks at its columns is
     told."""
-    found = {_key_of(table, said): said for said in _of_columns(ReadTable(table))}
-    return Remarks(tuple(found.values()), tuple(found))
+    by_key = {_key_of(table, sentence): sentence for sentence in _of_columns(ReadTable(table))}
+    return Remarks(tuple(by_key.values()), tuple(by_key))
 
 
 def once(output: Output, told: set[str]) -> Output:
     """An output without what another output of the same turn told before it; its own keys are added
     to `told`."""
     data = output.get("data") or {}
-    keys, said = (
+    keys, entries = (
         list(data.get("told") or ()),
         [Sentence(*map(str, one)) for one in data.get("said_of") or ()],
     )
-    fresh = [sentence for key, sentence in zip(keys, said, strict=False) if key not in told]
+    fresh = [sentence for key, sentence in zip(keys, entries, strict=False) if key not in told]
     text = output["text"]
-    if len(fresh) < len(said):
-        text = text.replace(_block(said), _block(fresh), 1)
+    if len(fresh) < len(entries):
+        text = text.replace(_block(entries), _block(fresh), 1)
     told.update(keys)
     return {**output, "text": text}
 
@@ -224,9 +224,9 @@ def _block(sentences: Iterable[Sentence]) -> str:
 
 def _lines(sentences: Iterable[Sentence]) -> Iterator[str]:
     alike: dict[str, list[Sentence]] = {}
-    given = list(sentences)
-    place = {table: n for n, table in enumerate(dict.fromkeys(one.table for one in given))}
-    for one in sorted(given, key=lambda said: place[said.table]):
+    entries = list(sentences)
+    place = {table: n for n, table in enumerate(dict.fromkeys(one.table for one in entries))}
+    for one in sorted(entries, key=lambda sentence: place[sentence.table]):
         alike.setdefault(_without_count(one), []).append(one)
     by_tables: dict[str, list[str]] = {}
     for group in alike.values():
@@ -240,7 +240,7 @@ def _as_one(group: Sequence[Sentence]) -> str:
     """What equal sentences say of several tables: `22 and 8 cells …`, `52 cells in all …`; one
     example."""
     text = group[0].text
-    counts = [found[0] for one in group if (found := _COUNT.match(one.text))]
+    counts = [match[0] for one in group if (match := _COUNT.match(one.text))]
     if len(set(counts)) > 1:
         rest = _without_count(group[0])
         total = sum(int(count.replace(",", "")) for count in counts)
@@ -277,11 +277,11 @@ def _of_rows(asked: ReadTable) -> Iterator[Sentence]:
     """What was left out, and what is in doubt."""
     table = asked.table
     if asked.data_only and table.left_out_counts:
-        said = (
+        text = (
             f"{table.excluded} ({table.excluded_places}); {table.name}__all has them, with "
             f"_row and _kind."
         )
-        yield Sentence(table.name, said)
+        yield Sentence(table.name, text)
     if outside := left_out_in_words(table.outside):
         yield Sentence(table.name, f"{outside}.")
     for doubt in doubts(asked):
@@ -359,9 +359,9 @@ def _touches(asked: ReadTable, note: Note) -> bool:
     return asked.columns is None or any(touched.key(name) in asked.columns for name in about)
 
 
-def _key_of(table: Table, said: Sentence) -> str:
+def _key_of(table: Table, note: Sentence) -> str:
     """Short and the same for ever: which bytes, which table of theirs, which words."""
-    return f"{zlib.crc32(f'{table.sha256} {table.name} {said.text} {said.example}'.encode()):08x}"
+    return f"{zlib.crc32(f'{table.sha256} {table.name} {note.text} {note.example}'.encode()):08x}"
 
 
 def told_in(outputs: Sequence[Output]) -> frozenset[str]:

@@ -38,8 +38,8 @@ def describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
         lines += [
             f"Doubtful: {doubt['text']}." for doubt in remarks.doubts(remarks.ReadTable(table))
         ]
-    said = [n for n in table.findings if not (table.doubtful_counts and effect(n.kind) in _DOUBTS)]
-    lines += [f"Notes: {remarks.sentences(table, said, remarks.PLACE)}"] if said else []
+    notes = [n for n in table.findings if not (table.doubtful_counts and effect(n.kind) in _DOUBTS)]
+    lines += [f"Notes: {remarks.sentences(table, notes, remarks.PLACE)}"] if notes else []
     lines += _estimates(profile)
     lines.append("Columns:")
     lines += [_describe_column(column, profile) for column in profile.columns[:COLUMNS_DESCRIBED]]

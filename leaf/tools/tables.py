@@ -78,12 +78,12 @@ def _at(finding: Note) -> str:
     return f" [{quoted(place, 120)}]" if place else ""
 
 
-def _file_and_table(context: ToolContext, given: DescribeTableInput) -> tuple[ChatFile, str]:
+def _file_and_table(context: ToolContext, request: DescribeTableInput) -> tuple[ChatFile, str]:
     """The file, and the table or sheet wanted in it. A model often gives the SQL name where the
     file belongs."""
-    name = given.file.strip().strip('"').lower()
+    name = request.file.strip().strip('"').lower()
     try:
-        found = find_file(context, given.file)
+        chat_file = find_file(context, request.file)
     except NotFoundError:
         owner = max(
             (c for c in context.files if name.startswith(c.slug)),
@@ -92,8 +92,8 @@ def _file_and_table(context: ToolContext, given: DescribeTableInput) -> tuple[Ch
         )
         if owner is None:
             raise
-        return owner, given.sheet or name
-    return found, given.sheet or (name if name == found.slug else "")
+        return owner, request.sheet or name
+    return chat_file, request.sheet or (name if name == chat_file.slug else "")
 
 
 def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
@@ -107,10 +107,10 @@ def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
         raise InvalidInputError(
             f"{file.name} is no table ({label}).", "Use read_file or search_files."
         )
-    found = context.tables.of(context.scope, [chat_file], context.stop, context.progress)
-    if file.id in found.failures:
-        raise FileError(found.failures[file.id])
-    if not found.tables:
+    table_set = context.tables.of(context.scope, [chat_file], context.stop, context.progress)
+    if file.id in table_set.failures:
+        raise FileError(table_set.failures[file.id])
+    if not table_set.tables:
         why = [
             str(n["text"])
             for n in file.outline.get("notes") or ()
@@ -120,7 +120,7 @@ def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
             " ".join([f"{file.name} holds no table.", *why[:1]]),
             "Use read_file to see what it holds.",
         )
-    return found.tables
+    return table_set.tables
 
 
 def _choose(tables: Sequence[Table], wanted: str, chat_file: ChatFile) -> Table:
@@ -130,11 +130,11 @@ def _choose(tables: Sequence[Table], wanted: str, chat_file: ChatFile) -> Table:
     asked = name_key(wanted)
     if not asked:
         return ordered[0]
-    found = [t for t in ordered if name_key(t.name) == asked] or [
+    matches = [t for t in ordered if name_key(t.name) == asked] or [
         t for t in ordered if name_key(t.sheet) == asked
     ]
-    if found:
-        return found[0]
+    if matches:
+        return matches[0]
     if asked == chat_file.slug:
         return ordered[0]
     names = [name for t in tables for name in (t.sheet, t.name) if name]
@@ -155,7 +155,7 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     result = run_query(context, given.sql)
     text, shown = text_table(result.columns, result.rows)
     readings = readings_of(result)
-    said = remarks.new(readings, context.hooks.told)
+    notes = remarks.new(readings, context.hooks.told)
     used = ", ".join(f"{r.table.name} ({_how_many(r)})" for r in readings) or "no table"
     through = "".join(
         f" Read result {r.name} ({_rows(r.total)}), which rests on that." for r in result.results
@@ -167,23 +167,23 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     if result.clipped:
         head += f" {result.clipped:,} long cells are cut."
     return ToolOutput(
-        "\n".join([head, *result.said, *_told_apart(context, given.sql), *said.spoken, text]),
+        "\n".join([head, *result.said, *_told_apart(context, given.sql), *notes.spoken, text]),
         in_words(result),
         sources=_query_sources(result),
         coverage=tuple(remarks.coverage(r) for r in readings),
         data=TableQueried(
-            table=table_json(result), beside=beside_json(result.beside), **said.to_json()
+            table=table_json(result), beside=beside_json(result.beside), **notes.to_json()
         ),
     )
 
 
 def _told_apart(context: ToolContext, sql: str) -> list[str]:
     """A word where a file's table has the name of a kept result."""
-    kept = set(context.tables.results.names(context.scope, context.chat_id, context.turn))
+    names = set(context.tables.results.names(context.scope, context.chat_id, context.turn))
     named = [
         c
         for c in context.files
-        if c.slug in kept and re.search(rf"\b{c.slug}\b", sql, re.IGNORECASE)
+        if c.slug in names and re.search(rf"\b{c.slug}\b", sql, re.IGNORECASE)
     ]
     return [f"{c.slug} is the table of {c.file.name} here, not the result {c.slug}." for c in named]
 
@@ -289,11 +289,11 @@ def in_words(result: QueryResult) -> str:
     """The query in plain words, as far as its shape is a common one: `Summed revenue by region in
     q3_sales: 4 rows`."""
     tables = ", ".join(t.name for t in result.tables) or "no table"
-    said = "Queried"
+    phrase = "Queried"
     for pattern, words in _VERBS:
-        found = re.search(pattern, result.sql, re.IGNORECASE)
-        if found:
-            said = words.format(*found.groups())
+        match = re.search(pattern, result.sql, re.IGNORECASE)
+        if match:
+            phrase = words.format(*match.groups())
             break
     grouped = re.search(r"\bgroup\s+by\s+(\"[^\"]+\"|\w+)", result.sql, re.IGNORECASE)
     key = grouped.group(1).strip('"') if grouped else ""
@@ -303,7 +303,7 @@ def in_words(result: QueryResult) -> str:
         key = result.columns[int(key) - 1] if 0 < int(key) <= len(result.columns) else ""
     by = f" by {key}" if key else ""
     rows = _rows(result.total)
-    what = f"Queried {tables}{by}" if said == "Queried" else f"{said}{by} in {tables}"
+    what = f"Queried {tables}{by}" if phrase == "Queried" else f"{phrase}{by} in {tables}"
     return quoted(f"{what}: {rows}", 160)
 
 

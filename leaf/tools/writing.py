@@ -157,10 +157,10 @@ def _combined(context: ToolContext, ask: Ask, order: Order, parts: Sequence[str]
         for number, part in enumerate(parts, 1):
             context.progress(f"Reading part {number} of {len(parts)}")
             content = f"{part}\n\nThis is part {number} of {len(parts)}.\n{_task(order, 1)}"
-            said = ask(AskRequest(system, content, min(NOTES, _answer(ask))), lambda _text: None)
+            answer = ask(AskRequest(system, content, min(NOTES, _answer(ask))), lambda _text: None)
             notes.append(
                 f'<source part="{number} of '
-                f'{len(parts)}">\n{said.text.replace("</source", "< /source")}\n</source>'
+                f'{len(parts)}">\n{answer.text.replace("</source", "< /source")}\n</source>'
             )
         joined = "\n\n".join(notes)
         if _tokens(joined) <= _room(ask) or len(parts) == 1:
@@ -211,15 +211,15 @@ def _tokens(text: str) -> int:
 
 def sources(pieces: Sequence[SourceWindow]) -> tuple[Source, ...]:
     """Each file once, with all places that were read."""
-    found: dict[str, tuple[ChatFile, list[str]]] = {}
+    by_handle: dict[str, tuple[ChatFile, list[str]]] = {}
     for piece in pieces:
         if piece.chat_file:
-            found.setdefault(piece.chat_file.handle, (piece.chat_file, []))[1].extend(
+            by_handle.setdefault(piece.chat_file.handle, (piece.chat_file, []))[1].extend(
                 piece.window.places
             )
     return tuple(
         Source(c.handle, c.file.id, c.file.name, places[0] if len(places) == 1 else "", "read")
-        for c, places in found.values()
+        for c, places in by_handle.values()
     )
 
 
@@ -237,7 +237,7 @@ def passages(pieces: Sequence[SourceWindow]) -> list[PassageShown]:
 
 def coverage(pieces: Sequence[SourceWindow]) -> tuple[Coverage, ...]:
     """What was seen of each file, by the code that read it."""
-    found = []
+    entries = []
     for piece in pieces:
         if piece.chat_file is None or not piece.window.unit:
             continue
@@ -247,5 +247,5 @@ def coverage(pieces: Sequence[SourceWindow]) -> tuple[Coverage, ...]:
         if unit == "rows":
             unit = "rows of the sheet" if file.kind == "excel" else "rows of the file"
         total = window.total if window.total is not None else seen
-        found.append(Coverage(file.id, file.name, unit, seen, total, window.ranges))
-    return tuple(found)
+        entries.append(Coverage(file.id, file.name, unit, seen, total, window.ranges))
+    return tuple(entries)

@@ -69,13 +69,13 @@ def heard(piece: Pcm, cues: tuple[Cue, ...]) -> tuple[Cue, ...]:
     import numpy
 
     samples = numpy.fromfile(piece.path, dtype="<i2")
-    kept = []
+    audible_cues = []
     for cue in cues:
         begin = max(0, min(int(cue.start * RATE), len(samples) - SHORTEST))
         stretch = samples[begin : max(int(cue.end * RATE), begin + SHORTEST)]
         if len(stretch) and int(numpy.abs(stretch.astype(numpy.int32)).max()) >= QUIET:
-            kept.append(cue)
-    return tuple(kept)
+            audible_cues.append(cue)
+    return tuple(audible_cues)
 
 
 def is_speech(no_speech: float | None, log_probability: float | None) -> bool:

@@ -142,10 +142,10 @@ class TranscriptionServer:
                 f"The transcription server at {self.host} sent Leaf elsewhere.",
                 "Set LEAF_TRANSCRIBE_URL to that address.",
             )
-        said = self._without_key(_message(response))
+        message = self._without_key(_message(response))
         return TranscriptionError(
             f"The transcription server at {self.host} refused the sound (HTTP "
-            f"{status}){': ' + said if said else ''}.",
+            f"{status}){': ' + message if message else ''}.",
             "Check LEAF_TRANSCRIBE_MODEL.",
         )
 
@@ -234,12 +234,12 @@ def _until(ask: Callable[[], httpx2.Response], stop: threading.Event) -> httpx2.
     """The response, or RunError as soon as `stop` is set; the caller's client then closes the
     connection under the request."""
     done = threading.Event()
-    found: list[httpx2.Response] = []
+    responses: list[httpx2.Response] = []
     failed: list[BaseException] = []
 
     def work() -> None:
         try:
-            found.append(ask())
+            responses.append(ask())
         except BaseException as e:  # noqa: BLE001 - handed to the thread that waits
             failed.append(e)
         finally:
@@ -251,7 +251,7 @@ def _until(ask: Callable[[], httpx2.Response], stop: threading.Event) -> httpx2.
             raise RunError("Stopped.")
     if failed:
         raise failed[0]
-    return found[0]
+    return responses[0]
 
 
 def _whole(text: str, piece: Pcm) -> tuple[Cue, ...]:
@@ -278,7 +278,7 @@ def _message(response: httpx2.Response) -> str:
     """What the server says, on one line."""
     try:
         error = json.loads(response.text)["error"]
-        said = error["message"] if isinstance(error, dict) else error
+        message = error["message"] if isinstance(error, dict) else error
     except (ValueError, KeyError, TypeError):
         return ""
-    return " ".join(str(said).split())[:200].rstrip(".")
+    return " ".join(str(message).split())[:200].rstrip(".")

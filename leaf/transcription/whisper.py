@@ -108,12 +108,12 @@ class FasterWhisper:
                 ) from e
         except OSError:
             pass  # not there yet
-        found: list[str] = []
+        folders: list[str] = []
         failed: list[BaseException] = []
 
         def fetch() -> None:
             try:
-                found.append(str(library.download_model(self.model, cache_dir=str(self._folder))))
+                folders.append(str(library.download_model(self.model, cache_dir=str(self._folder))))
             except BaseException as e:  # noqa: BLE001 - handed to the thread that waits
                 failed.append(e)
 
@@ -134,7 +134,7 @@ class FasterWhisper:
                 "Check the network, set LEAF_WHISPER_MODEL to the folder of a model, or "
                 "LEAF_TRANSCRIBE_URL to a server.",
             ) from failed[0]
-        return found[0]
+        return folders[0]
 
 
 def _size(folder: Path) -> int:

@@ -19,7 +19,7 @@ LONGEST = 1_000
 @dialog("About this file")
 def write(file_id: str, name: str, chat_id: str = "") -> None:
     """Ask for words about a file. Those written in a chat are for all who take part in it."""
-    said, shared = session().files.words(file_id)
+    description, shared = session().files.words(file_id)
     readers = (
         t("Those who take part in this chat can read it") if chat_id else t("Only you can read it")
     )
@@ -31,7 +31,9 @@ def write(file_id: str, name: str, chat_id: str = "") -> None:
         )
     )
     with st.form("about-file", border=False):
-        words = st.text_area(t("Your words"), value=said, max_chars=LONGEST, key="about-words")
+        words = st.text_area(
+            t("Your words"), value=description, max_chars=LONGEST, key="about-words"
+        )
         share = st.checkbox(
             t("Share with everybody in the workspace"), value=shared, key="about-shared"
         )

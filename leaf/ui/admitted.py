@@ -90,6 +90,6 @@ def _accounts(session_ids: list[str]) -> Iterator[tuple[str, str]]:
     """Whose the sessions are; a session before its sign-in is nobody's."""
     for session_id in session_ids:
         info = _runtime()._session_mgr.get_session_info(session_id)  # noqa: SLF001
-        found = account(info.session._user_info) if info else ("", "")  # noqa: SLF001
-        if found != ("", ""):
-            yield found
+        owner = account(info.session._user_info) if info else ("", "")  # noqa: SLF001
+        if owner != ("", ""):
+            yield owner

@@ -53,8 +53,8 @@ def draw() -> None:
     number = 1
     if count > LINES:
         number = st.pagination((count + LINES - 1) // LINES, key=f"audit-page-{kind}-{person}")
-    found = session().team.audit(kind=kind, person=person, limit=LINES, offset=(number - 1) * LINES)
-    draw_lines(found, {m.user_id: m.name for m in members}, "audit-lines")
+    lines = session().team.audit(kind=kind, person=person, limit=LINES, offset=(number - 1) * LINES)
+    draw_lines(lines, {m.user_id: m.name for m in members}, "audit-lines")
     downloads.button(
         t("All {count} as CSV", count=in_digits(count)) if count > 1 else t("As CSV"),
         downloads.place("audit", kind=kind, person=person),

@@ -48,17 +48,17 @@ class BackgroundCache:
         """Begun by the first who asks. What failed is told to one who asks after it, so that a page
         which waited for it says so and does not begin it anew; the next begins it once more."""
         with self._guard:
-            made = self._made.get(key)
-            if made is not None and made.done() and made.exception() is not None:
+            future = self._made.get(key)
+            if future is not None and future.done() and future.exception() is not None:
                 return self._made.pop(key)
-            if made is None:
-                made = self._made[key] = Future()
-                self._waiting.append((who, _work(make, made)))
+            if future is None:
+                future = self._made[key] = Future()
+                self._waiting.append((who, _work(make, future)))
                 self._begin()
             self._made.move_to_end(key)
             while len(self._made) > self._most:
                 self._made.popitem(last=False)
-            return made
+            return future
 
     def forget(self, key: Key) -> None:
         """Have it made again for the next who asks."""
@@ -69,12 +69,12 @@ class BackgroundCache:
         """What may begin does, each in a thread that keeps no process from ending. Call it with the
         guard."""
         while self._working.total() < self._at_once:
-            found = next((one for one in self._waiting if self._may(one[0])), None)
-            if found is None:
+            task = next((one for one in self._waiting if self._may(one[0])), None)
+            if task is None:
                 return
-            self._waiting.remove(found)
-            self._working[found[0]] += 1
-            threading.Thread(target=self._run, args=found, name="beside", daemon=True).start()
+            self._waiting.remove(task)
+            self._working[task[0]] += 1
+            threading.Thread(target=self._run, args=task, name="beside", daemon=True).start()
 
     def _may(self, who: str) -> bool:
         return not who or self._working[who] < self._each
@@ -87,15 +87,15 @@ class BackgroundCache:
             self._begin()
 
 
-def _work(make: Callable[[], T], made: Future[T]) -> Callable[[], None]:
+def _work(make: Callable[[], T], future: Future[T]) -> Callable[[], None]:
     """What makes it, for whoever asked first."""
     context = copy_context()
 
     def work() -> None:
         try:
-            made.set_result(context.run(make))
+            future.set_result(context.run(make))
         except BaseException as e:  # noqa: BLE001 - whoever asks for the result is told
-            made.set_exception(e)
+            future.set_exception(e)
 
     return work
 
@@ -115,17 +115,17 @@ def made(
     if not coming.done():
         st.fragment(_look, run_every=PERIOD)(coming, said)
         return None
-    found = coming.result()
-    if not lasts(found):
+    value = coming.result()
+    if not lasts(value):
         _kept().forget(whole)
-    return found
+    return value
 
 
-def _look(coming: Future[Any], said: str) -> None:
+def _look(coming: Future[Any], caption: str) -> None:
     if coming.done() and page_is_free():
         redraw()
-    if said:
-        st.caption(said)
+    if caption:
+        st.caption(caption)
 
 
 @st.cache_resource(show_spinner=False)

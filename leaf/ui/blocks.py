@@ -55,10 +55,10 @@ class Cutter:
         """Take in a line that is complete."""
         if self.fence:
             return self._cut_code(line)
-        found = None if self._formula else _FENCE.match(line.rstrip("\n"))
-        if found is not None:
-            self.fence, self._size, self._blank = found[1], 0, False
-            return Cut("code", language=found[2])
+        match = None if self._formula else _FENCE.match(line.rstrip("\n"))
+        if match is not None:
+            self.fence, self._size, self._blank = match[1], 0, False
+            return Cut("code", language=match[2])
         anew = (
             self._blank and not self._formula and self._size >= self._target and _starts_anew(line)
         )

@@ -91,8 +91,8 @@ def draw_head(board: Board, found: Sequence[Board]) -> None:
     _draw_who(board)
 
 
-def _draw_choice(board: Board, found: Sequence[Board]) -> None:
-    names = {one.id: one.name if one.own else f"{one.name} · {one.author}" for one in found}
+def _draw_choice(board: Board, boards: Sequence[Board]) -> None:
+    names = {one.id: one.name if one.own else f"{one.name} · {one.author}" for one in boards}
     ids = list(names)
     # Another key for another board: the page may have come to it by its address.
     st.selectbox(
@@ -169,13 +169,13 @@ def _draw_recompute(board: Board) -> None:
     pins = [shown.pin for shown in session().boards.pins(board.id) if shown.pin.content]
     progress, changed = st.progress(0.0), 0
     for number, pin in enumerate(pins):
-        said = t(
+        status = t(
             "{number} of {n}: {title}",
             number=number + 1,
             n=len(pins),
             title=markdown.label(pin.title, 60),
         )
-        progress.progress(number / len(pins), text=said)
+        progress.progress(number / len(pins), text=status)
         try:
             done = session().boards.recompute(pin.id)
         except LeafError:  # it was removed meanwhile, or its chat: the page says so
@@ -216,11 +216,11 @@ def _ask_new() -> None:
         name = st.text_input(t("Name"), max_chars=NAME_LENGTH, placeholder=FIRST_NAME)
         if st.form_submit_button(t("Create"), type="primary"):
             try:
-                made = session().boards.create(name or FIRST_NAME)
+                board = session().boards.create(name or FIRST_NAME)
             except LeafError as e:
                 st.warning(markdown.paragraph(told(e)))
             else:
-                st.query_params["board"] = made.id
+                st.query_params["board"] = board.id
                 redraw()
 
 

@@ -114,12 +114,12 @@ def _draw_form(plan: BudgetPlan, subject: str) -> None:
     # Its key changes with what is set, so that the fields show what another owner has set
     # meanwhile.
     with st.form(f"budget-{subject}-{now}", border=False):
-        given: dict[str, float | None] = {}
+        amounts: dict[str, float | None] = {}
         with st.container(horizontal=True, gap="small"):
             for name, label in FIELDS.items():
                 whole = name.endswith("tokens")
                 value, rest, top = getattr(now, name), getattr(otherwise, name), getattr(most, name)
-                given[name] = st.number_input(
+                amounts[name] = st.number_input(
                     t(label),
                     value=value,
                     min_value=0 if whole else 0.0,
@@ -133,11 +133,11 @@ def _draw_form(plan: BudgetPlan, subject: str) -> None:
     st.caption(_explained(plan, subject))
     if saved:
         tokens = {
-            name: None if given[name] is None else int(given[name] or 0)
+            name: None if amounts[name] is None else int(amounts[name] or 0)
             for name in ("day_tokens", "month_tokens")
         }
         wanted = Allowance(
-            given["day_usd"], tokens["day_tokens"], given["month_usd"], tokens["month_tokens"]
+            amounts["day_usd"], tokens["day_tokens"], amounts["month_usd"], tokens["month_tokens"]
         )
         toast(t("Budgets saved.") if wanted else t("Budgets taken back."), icon=":material/check:")
         then_redraw(session().usage.set_budget, subject, wanted)

@@ -22,18 +22,18 @@ def draw(cited: Sequence[Cited], message_id: str) -> None:
     if not cited:
         return
     by_number: dict[int, dict[str, Cited]] = {}
-    for found in cited:
-        by_number.setdefault(int(found["citation"]), {}).setdefault(found["quote"], found)
+    for citation in cited:
+        by_number.setdefault(int(citation["citation"]), {}).setdefault(citation["quote"], citation)
     with st.container(gap="xxsmall", key=f"cited-{message_id}"):
         for number in sorted(by_number):
             _draw_number(number, list(by_number[number].values()), message_id)
 
 
 def _draw_number(number: int, quotes: Sequence[Cited], message_id: str) -> None:
-    for index, found in enumerate(quotes):
-        title = " · ".join(filter(None, (found["name"], places.place(found["place"]))))
+    for index, citation in enumerate(quotes):
+        title = " · ".join(filter(None, (citation["name"], places.place(citation["place"]))))
         title = f"\\[{number}\\] {markdown.label(title, 70)}"
-        icon = words.name_icon(found["name"])
+        icon = words.name_icon(citation["name"])
         help_text = t("Open the source with these words marked")
         if st.button(
             title,
@@ -42,12 +42,12 @@ def _draw_number(number: int, quotes: Sequence[Cited], message_id: str) -> None:
             type="tertiary",
             help=help_text,
         ):
-            marks.show(found)
+            marks.show(citation)
             redraw()
-        if found["quote"]:
-            st.caption(markdown.label(f"“{' '.join(str(found['quote']).split())}”", QUOTE))
-        if said := standing(found):
-            _draw_standing(said, found["verified"])
+        if citation["quote"]:
+            st.caption(markdown.label(f"“{' '.join(str(citation['quote']).split())}”", QUOTE))
+        if note := standing(citation):
+            _draw_standing(note, citation["verified"])
 
 
 def standing(found: Cited) -> str:
@@ -61,8 +61,8 @@ def standing(found: Cited) -> str:
     return t("Cited from {place}", place=at) if at else ""
 
 
-def _draw_standing(said: str, verified: bool | None) -> None:
+def _draw_standing(note: str, verified: bool | None) -> None:
     if verified is False:
-        st.badge(markdown.label(said, 160), icon=":material/help:", color="orange")
+        st.badge(markdown.label(note, 160), icon=":material/help:", color="orange")
     else:
-        st.caption(f":material/info: {markdown.label(said, 160)}")
+        st.caption(f":material/info: {markdown.label(note, 160)}")

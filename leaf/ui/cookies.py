@@ -33,10 +33,10 @@ def claims_in(cookies: Mapping[str, str]) -> Mapping[str, object]:
         return decode_signed_value(secret, name, value.encode("latin-1")) if value else None
 
     try:
-        found = json.loads(get_cookie_with_chunks(one, USER) or b"{}") if secret else {}
+        claims = json.loads(get_cookie_with_chunks(one, USER) or b"{}") if secret else {}
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return claims if isinstance(claims, dict) else {}
 
 
 def cookies_of(headers: Headers) -> dict[str, str]:
@@ -85,10 +85,10 @@ def _change(
     lines = headers.getlist("set-cookie")
     if not lines:
         return
-    given = {line.partition("=")[0]: line for line in lines}
+    line_of = {line.partition("=")[0]: line for line in lines}
     ends = None
-    if any(_is_set(line) for name, line in given.items() if name.startswith(USER)):
-        ends = ends_at(claims_in({name: _value(name, line) for name, line in given.items()}))
+    if any(_is_set(line) for name, line in line_of.items() if name.startswith(USER)):
+        ends = ends_at(claims_in({name: _value(name, line) for name, line in line_of.items()}))
     del headers["set-cookie"]
     for line in lines:
         if line.startswith(USER) and _is_set(line):
@@ -100,18 +100,18 @@ def _change(
 
 def _lasting(line: str, ends: float | None) -> str:
     """With the time that is left; where that is not known, until the browser is closed."""
-    kept = [
+    parts = [
         part for part in line.split("; ") if not part.lower().startswith(("max-age=", "expires="))
     ]
     if ends is not None:
         more = 0 if line.startswith(TOKENS) else GRACE
-        kept.append(f"Max-Age={max(1, int(ends - time.time()) + more)}")
-    return "; ".join(kept)
+        parts.append(f"Max-Age={max(1, int(ends - time.time()) + more)}")
+    return "; ".join(parts)
 
 
 def _is_set(line: str) -> bool:
     """Rather than cleared."""
-    return "max-age" not in (found := _attributes(line)) or found["max-age"] != "0"
+    return "max-age" not in (attributes := _attributes(line)) or attributes["max-age"] != "0"
 
 
 def _attributes(line: str) -> dict[str, str]:

@@ -101,8 +101,8 @@ def _draw_card(data: DocumentData, key: str) -> None:
                 else ""
             )
             change = f" · {change_in_words(data['summary'])}" if data.get("summary") else ""
-            found = session().documents.receipts(document.id, int(data["version"]))
-            traced = f" · {words.traced(found)}" if found and found["figures"] else ""
+            receipts = session().documents.receipts(document.id, int(data["version"]))
+            traced = f" · {words.traced(receipts)}" if receipts and receipts["figures"] else ""
             st.caption(
                 markdown.label(
                     t(

@@ -197,13 +197,13 @@ def _draw_editor(document: Document) -> None:
 
 
 def _edit_text(text: str, document: Document, base: int) -> str:
-    given = st.text_area(
+    new_text = st.text_area(
         t("Text") if document.kind == "code" else t("Text (Markdown)"),
         value=text,
         height=520,
         key=f"edit-{document.id}-{base}",
     )
-    return given or ""
+    return new_text or ""
 
 
 def _edit_sheet(text: str, document: Document, base: int) -> str:

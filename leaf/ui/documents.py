@@ -55,12 +55,12 @@ def facts(document: Document) -> str:
 def draw_traced(document: Document, number: int = 0) -> ReceiptsData | None:
     """How many figures of a version are traced, each behind a click; returns what was found, for
     `draw_text`."""
-    found = session().documents.receipts(document.id, number)
-    if found and found["figures"]:
+    receipt_data = session().documents.receipts(document.id, number)
+    if receipt_data and receipt_data["figures"]:
         mark = receipts.of_document(document.id, number or document.version)
-        title = " · ".join([words.traced(found), *words.opposite(found)])
-        receipts.draw_list(found, mark, preview.show_receipt, title)
-    return found
+        title = " · ".join([words.traced(receipt_data), *words.opposite(receipt_data)])
+        receipts.draw_list(receipt_data, mark, preview.show_receipt, title)
+    return receipt_data
 
 
 def draw_text(
@@ -122,25 +122,25 @@ def draw_downloads(document: Document, key: str) -> None:
 
 def change_in_words(summary: str) -> str:
     """`3 lines added, 1 line removed`, within a sentence."""
-    said = kept.part(summary)
-    return said[:1].lower() + said[1:]
+    phrase = kept.part(summary)
+    return phrase[:1].lower() + phrase[1:]
 
 
 def draw_difference(document: Document, older: int, newer: int) -> None:
     """Lines that were added have a plus, lines that were removed a minus before them."""
-    found = session().documents.compare(document, older, newer)
+    diff = session().documents.compare(document, older, newer)
     st.caption(
         t(
             "From version {older} to {newer}: {summary}",
             older=older,
             newer=newer,
-            summary=change_in_words(found.summary),
+            summary=change_in_words(diff.summary),
         )
         if older
         else t("Version {newer} was the first.", newer=newer)
     )
-    if older and found.lines:
-        text = found.text()
+    if older and diff.lines:
+        text = diff.text()
         st.code(
             text[:SHOWN] + ("\n…" if len(text) > SHOWN else ""), language="diff", wrap_lines=True
         )
@@ -206,15 +206,20 @@ def _draw_version(document: Document, version: DocumentVersion, key: str) -> Non
             redraw()
     with st.container(key=f"old-{key}-{version.number}"):
         text = session().documents.content(document, version.number)
-        found = session().documents.receipts(document.id, version.number)
+        receipt_data = session().documents.receipts(document.id, version.number)
         st.caption(
-            t("Its text · {traced}", traced=words.traced(found))
-            if found and found["figures"]
+            t("Its text · {traced}", traced=words.traced(receipt_data))
+            if receipt_data and receipt_data["figures"]
             else t("Its text")
         )
         mark = receipts.of_document(document.id, version.number)
         draw_text(
-            document.kind, text, document.file_name, f"old-rows-{key}-{version.number}", found, mark
+            document.kind,
+            text,
+            document.file_name,
+            f"old-rows-{key}-{version.number}",
+            receipt_data,
+            mark,
         )
 
 
@@ -245,13 +250,13 @@ def draw_panel(document: Document) -> None:
 
 def draw_newest(document: Document, key: str) -> None:
     """The newest version with the marks of its figures."""
-    found = draw_traced(document)
+    receipt_data = draw_traced(document)
     text = session().documents.content(document)
     draw_text(
         document.kind,
         text,
         document.file_name,
         key,
-        found,
+        receipt_data,
         receipts.of_document(document.id, document.version),
     )

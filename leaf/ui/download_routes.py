@@ -88,11 +88,11 @@ class DownloadRoutes:
 
     def routes(self, path: str) -> list[Route]:
         """Below this path, as browsers ask for it."""
-        found = [(rest, self._kept(take)) for rest, take in KEPT.items()]
-        found += [(rest, self._made(take)) for rest, take in MADE.items()]
+        handlers = [(rest, self._kept(take)) for rest, take in KEPT.items()]
+        handlers += [(rest, self._made(take)) for rest, take in MADE.items()]
         return [
             Route(f"{path}/{{workspace_id}}{rest}", self._answered(handler), methods=["GET"])
-            for rest, handler in found
+            for rest, handler in handlers
         ]
 
     def _answered(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -203,17 +203,17 @@ class Streamed(FileResponse):
         else:
             headers["accept-ranges"] = "none"
         try:
-            found = taken.path.stat()
+            file_stat = taken.path.stat()
         except FileNotFoundError as e:
             raise BlobGoneError("This file was removed just now.", "Reload the page.") from e
         super().__init__(
-            taken.path, headers=headers, media_type=taken.media_type, stat_result=found
+            taken.path, headers=headers, media_type=taken.media_type, stat_result=file_stat
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if not self.taken.sha256:  # it is made anew each time, and a part of it fits to no other
-            given = [(name, value) for name, value in scope["headers"] if name != b"range"]
-            scope = {**scope, "headers": given}
+            headers = [(name, value) for name, value in scope["headers"] if name != b"range"]
+            scope = {**scope, "headers": headers}
         try:
             await super().__call__(scope, receive, send)
         finally:
@@ -257,13 +257,13 @@ def _goes_on(ranged: str) -> bool:
 
 def _refused(problem: LeafError, language: str) -> Response:
     with speaking(language):
-        said = told(problem)
+        message = told(problem)
     if isinstance(problem, BlobGoneError | ResultGoneError):
-        return _page(410, language, GONE, said)
+        return _page(410, language, GONE, message)
     if isinstance(problem, NotFoundError | SignInError):
         return _nothing(language)
     later = isinstance(problem, NoRoomError | StoreError)
-    return _page(503 if later else 409, language, NOT_MADE, said)
+    return _page(503 if later else 409, language, NOT_MADE, message)
 
 
 def _nothing(language: str) -> Response:
@@ -272,6 +272,6 @@ def _nothing(language: str) -> Response:
 
 def _page(status: int, language: str, title: str, text: str) -> Response:
     with speaking(language):
-        said = {"title": escape(t(title)), "text": escape(t(text))}
-    page = shared.PAGE.format(lang=language, **said)
+        texts = {"title": escape(t(title)), "text": escape(t(text))}
+    page = shared.PAGE.format(lang=language, **texts)
     return HTMLResponse(page, status, headers={"vary": "accept-language, cookie"})

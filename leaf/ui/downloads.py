@@ -23,9 +23,9 @@ HOSTED = "/~/+"
 
 def place(*parts: str, **query: str) -> str:
     """Where something of the open workspace is taken from, below `/`: `place("files", id)`."""
-    given = "/".join(quote(part, safe="") for part in (current_scope().workspace_id, *parts))
+    path = "/".join(quote(part, safe="") for part in (current_scope().workspace_id, *parts))
     asked = {name: value for name, value in query.items() if value}
-    return f"{DOWNLOADS}/{given}" + (f"?{urlencode(asked)}" if asked else "")
+    return f"{DOWNLOADS}/{path}" + (f"?{urlencode(asked)}" if asked else "")
 
 
 def address(*parts: str, **query: str) -> str:

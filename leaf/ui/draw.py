@@ -36,8 +36,8 @@ def draw_item(place: Any, item: Item, chat_id: str, message_id: str, *, whole: b
     """Draw one item at the end of `place`, or instead of `place` where that is an element; the
     element that holds it now. `whole`: of an answer that is not being written any more."""
     if item.kind == "text":
-        made = drawn.text_of if whole else drawn.growing
-        return place.markdown(made(item.text, message_id))
+        render = drawn.text_of if whole else drawn.growing
+        return place.markdown(render(item.text, message_id))
     if item.kind == "code":
         return place.code(item.text, language=item.language or None, wrap_lines=True)
     if item.kind == "waiting":
@@ -110,11 +110,11 @@ def _draw_questions(item: Item, chat_id: str, message_id: str) -> None:
 def draw_answer(message: Message, *, grew: bool = False) -> None:
     """What an answer says, its steps in one line. Where it `grew` in this tab, each item keeps its
     place among the elements, so that the browser finds it there."""
-    found = items(message.parts)
-    work = [item for item in found if item.kind in WORK]
+    answer_items = items(message.parts)
+    work = [item for item in answer_items if item.kind in WORK]
     if len(work) < 2:
         work = []
-    for item in found:
+    for item in answer_items:
         if work and item is work[0]:
             _draw_work(work, message)
         elif item not in work:

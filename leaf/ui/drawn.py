@@ -44,24 +44,24 @@ class DrawnTexts:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        made = self._make(text, message_id)
+        rendering = self._make(text, message_id)
         with self._guard:
             self.made += 1
-            self._keep(key, made)
-        return made
+            self._keep(key, rendering)
+        return rendering
 
-    def _keep(self, key: tuple[str, str], made: str) -> None:
-        weight = _weight(key, made)
+    def _keep(self, key: tuple[str, str], rendering: str) -> None:
+        weight = _weight(key, rendering)
         if key in self._kept or weight > self._most // 4:
             return  # one that is very long would drive out all others
-        self._kept[key] = made
+        self._kept[key] = rendering
         self.size += weight
         while self.size > self._most:
             self.size -= _weight(*self._kept.popitem(last=False))
 
 
-def _weight(key: tuple[str, str], made: str) -> int:
-    return len(key[0]) + len(key[1]) + len(made)
+def _weight(key: tuple[str, str], rendering: str) -> int:
+    return len(key[0]) + len(key[1]) + len(rendering)
 
 
 @cache

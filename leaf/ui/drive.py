@@ -182,12 +182,14 @@ def _cursor() -> str:
 
 def _draw_breadcrumbs(listing: DriveListing, place: DriveView) -> None:
     if place.query:
-        found = (
+        caption = (
             t("Found by “{query}”", query=markdown.label(place.query, 60))
             if not _ADDRESS.match(place.query)
             else t("Behind the link")
         )
-        st.caption(t("{found}, in this folder and below", found=found) if place.within else found)
+        st.caption(
+            t("{found}, in this folder and below", found=caption) if place.within else caption
+        )
         return
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", key="drive-crumbs"
@@ -217,9 +219,9 @@ def forget() -> None:
 
 def _load(place: DriveView) -> DriveListing | None:
     """The listing of a place, asked for once. What fails is said, with a way to try again."""
-    kept = st.session_state.get("drive-listing")
-    if kept and kept[0] == place:
-        listing: DriveListing = kept[1]
+    entry = st.session_state.get("drive-listing")
+    if entry and entry[0] == place:
+        listing: DriveListing = entry[1]
         return listing
     try:
         with st.spinner(t("Searching Drive") if place.query else t("Listing the folder")):

@@ -48,11 +48,11 @@ def load(chat: Chat | None, message_id: str = "") -> Thread | None:
     window = known if known and known.chat_id == chat.id else DrawnWindow(chat.id, "")
     if message_id and message_id != window.led_to:
         window = DrawnWindow(chat.id, _before(chat.id, message_id), back=True, led_to=message_id)
-    found = session().chats.thread(chat.id, last=DRAWN, first=window.first)
-    if len(found.messages) > MOST and not window.back:
-        found = session().chats.thread(chat.id, last=DRAWN)
-    st.session_state[KEY] = replace(window, first=found.messages[0].id if found.messages else "")
-    return found
+    thread = session().chats.thread(chat.id, last=DRAWN, first=window.first)
+    if len(thread.messages) > MOST and not window.back:
+        thread = session().chats.thread(chat.id, last=DRAWN)
+    st.session_state[KEY] = replace(window, first=thread.messages[0].id if thread.messages else "")
+    return thread
 
 
 def _before(chat_id: str, message_id: str) -> str:

@@ -73,14 +73,14 @@ class StepEdits:
 
     def code_of(self, source: str) -> str:
         """The step's own code, or that of an edited one."""
-        given = next((e.given for e in self.found if e.id == source), self.part.get("input") or {})
-        return str(given.get(self.parameter) or "").strip()
+        inputs = next((e.given for e in self.found if e.id == source), self.part.get("input") or {})
+        return str(inputs.get(self.parameter) or "").strip()
 
 
 def of_step(part: ToolPart, chat_id: str, message_id: str, key: str) -> StepEdits | None:
     """What can be edited of a step that is over; None where it has no code."""
-    parameter, given = words.tool_of(part).code_input, part.get("input")
-    if part["state"] in WORKING or not isinstance(given, dict) or not given.get(parameter):
+    parameter, inputs = words.tool_of(part).code_input, part.get("input")
+    if part["state"] in WORKING or not isinstance(inputs, dict) or not inputs.get(parameter):
         return None
     mine = [e for e in session().edits.of(message_id) if e.call_id == part["toolCallId"]]
     return StepEdits(part, chat_id, message_id, key, mine)
@@ -162,11 +162,11 @@ def _run(step: StepEdits, source: str, field: str) -> None:
     st.session_state[f"edit-ran-{step.key}"] = source
     text = str(st.session_state.get(field) or "")
     try:
-        made = session().edits.run(step.message_id, step.part["toolCallId"], text)
+        edit = session().edits.run(step.message_id, step.part["toolCallId"], text)
     except LeafError as e:
         st.session_state[f"edit-refused-{step.key}"] = told(e)
         return
-    if made.state in ("done", "running"):
+    if edit.state in ("done", "running"):
         st.session_state.pop(OPEN, None)
 
 
@@ -191,12 +191,12 @@ def _title(edit: EditedStep) -> str:
     who = words.edited_by(edit, datetime.now().astimezone().date())
     output = part_of(edit).get("output")
     named = _results_in(output) if output else []
-    said = (
+    details = (
         [n_("result {names}", "results {names}", len(named), names=", ".join(named))]
         if named
         else []
     )
-    return " · ".join([f":material/edit: **{markdown.label(who, 100)}**", *said])
+    return " · ".join([f":material/edit: **{markdown.label(who, 100)}**", *details])
 
 
 def _results_in(output: Output) -> list[str]:
@@ -221,8 +221,8 @@ def _draw_result(edit: EditedStep, chat_id: str, key: str) -> None:
     for doubt in (*coverage.doubts(read), *coverage.missing(read)):
         st.caption(f":orange[:material/warning:] {markdown.label(doubt, 300)}")
     taken = words.seconds(float(output.get("seconds") or 0))
-    said = " · ".join(filter(None, (coverage.line(read, named=True), taken)))
-    st.caption(markdown.label(said, 300))
+    summary = " · ".join(filter(None, (coverage.line(read, named=True), taken)))
+    st.caption(markdown.label(summary, 300))
     for note in coverage.notes(read):
         st.caption(f":material/info: {markdown.label(note, 300)}")
 
@@ -239,9 +239,9 @@ def _watch(edit: EditedStep, key: str) -> None:
             redraw()
         return
     passed = max(0.0, (datetime.now().astimezone() - now.made_at).total_seconds())
-    said = " · ".join((now.progress or t("Running"), words.seconds(passed)))
+    status = " · ".join((now.progress or t("Running"), words.seconds(passed)))
     with st.container(horizontal=True, vertical_alignment="center", key=f"running-{key}"):
-        st.caption(f":material/hourglass_top: {markdown.label(said, 300)}", width="stretch")
+        st.caption(f":material/hourglass_top: {markdown.label(status, 300)}", width="stretch")
         st.button(
             t("Stop"),
             key=f"stop-{key}",

@@ -140,8 +140,8 @@ def _has_cookie(headers: Headers, token: str) -> bool:
     name, value = _cookie_of(token)
     for line in headers.getlist("cookie"):
         for part in line.split(";"):
-            given, _, held = part.strip().partition("=")
-            if given == name and hmac.compare_digest(held.encode(), value.encode()):
+            cookie_name, _, held = part.strip().partition("=")
+            if cookie_name == name and hmac.compare_digest(held.encode(), value.encode()):
                 return True
     return False
 
@@ -168,7 +168,7 @@ def _let_in(scope: Scope, token: str) -> Response:
 
 
 def _refuse(scope: Scope, headers: Headers) -> Response:
-    status, kept = 403, {"cache-control": "no-store"}
+    status, cache_headers = 403, {"cache-control": "no-store"}
     if scope["type"] == "http" and "text/html" in headers.get("accept", ""):
         from_elsewhere = headers.get("sec-fetch-site") == "cross-site" and not _shown(scope)
         page = PAGE.format(
@@ -176,5 +176,5 @@ def _refuse(scope: Scope, headers: Headers) -> Response:
             message=html.escape(MESSAGE),
             hint=html.escape(HINT),
         )
-        return HTMLResponse(page, status, kept)
-    return JSONResponse({"error": f"{MESSAGE} {HINT}"}, status, kept)
+        return HTMLResponse(page, status, cache_headers)
+    return JSONResponse({"error": f"{MESSAGE} {HINT}"}, status, cache_headers)

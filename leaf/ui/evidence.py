@@ -39,13 +39,13 @@ def draw_doubts(message: Message) -> None:
     """`2 figures without a receipt · 3 rows left out as totals`; nothing where nothing is in
     doubt."""
     drawn, length = list[EvidencePiece](), 0
-    found = doubts(message)
-    for piece in found:
+    warnings = doubts(message)
+    for piece in warnings:
         length += len(piece.text) + 3
         if drawn and length > LONGEST:
             break
         drawn.append(piece)
-    if rest := found[len(drawn) :]:
+    if rest := warnings[len(drawn) :]:
         drawn.append(EvidencePiece(t("{n} more", n=len(rest)), "all"))
     if drawn:
         st.caption(f":orange[:material/warning:] {_linked(drawn, message.id)}")
@@ -53,16 +53,16 @@ def draw_doubts(message: Message) -> None:
 
 def draw_line(message: Message) -> None:
     """`5,000 of 5,000 rows · 8 of 8 figures traced · 2 sources · 2 s · $0.0041 ⋯`."""
-    if found := pieces(message.parts):
+    if facts := pieces(message.parts):
         more = f"[⋯]({marks.EVIDENCE}{message.id}.all)"
-        st.caption(f"{_linked(found, message.id)} {more}", width="stretch")
+        st.caption(f"{_linked(facts, message.id)} {more}", width="stretch")
 
 
-def _linked(found: Iterable[EvidencePiece], message_id: str) -> str:
+def _linked(items: Iterable[EvidencePiece], message_id: str) -> str:
     return " · ".join(
         f"[{markdown.label(piece.text, LONGEST_PIECE if at else LONGEST_FIRST)}]"
         f"({marks.EVIDENCE}{message_id}.{piece.section})"
-        for at, piece in enumerate(found)
+        for at, piece in enumerate(items)
     )
 
 
@@ -71,7 +71,7 @@ def pieces(parts: Sequence[Part]) -> list[EvidencePiece]:
     receipts = newest(parts, "receipts")
     used = rests_on(parts)
     names = {use["file_id"] or use["name"] for use in used}
-    found = [
+    facts = [
         EvidencePiece(coverage.short(coverage.covered_of(parts)), "data"),
         EvidencePiece(
             words.traced(receipts) if receipts and receipts.get("figures") else "", "figures"
@@ -79,7 +79,7 @@ def pieces(parts: Sequence[Part]) -> list[EvidencePiece]:
         EvidencePiece(words.count(len(names), "source") if names else "", "sources"),
         EvidencePiece(words.taken(newest(parts, "usage") or {}), "cost"),
     ]
-    return [piece for piece in found if piece.text]
+    return [piece for piece in facts if piece.text]
 
 
 def doubts(message: Message) -> list[EvidencePiece]:
@@ -88,36 +88,36 @@ def doubts(message: Message) -> list[EvidencePiece]:
     covered = coverage.covered_of(parts)
     used = rests_on(parts)
     against = coverage.contradictions(covered)
-    found = [EvidencePiece(text, "data") for text in against]
+    warnings = [EvidencePiece(text, "data") for text in against]
     if (receipts := newest(parts, "receipts")) and receipts.get("figures"):
-        said = [*words.opposite(receipts), *words.untraced(receipts)]
-        found += [EvidencePiece(text, "figures") for text in said]
+        texts = [*words.opposite(receipts), *words.untraced(receipts)]
+        warnings += [EvidencePiece(text, "figures") for text in texts]
     if unverified := sum(use.get("verified") is False for use in used):
-        found.append(
+        warnings.append(
             EvidencePiece(
                 t("{quotes} not verified", quotes=words.count(unverified, "quote")), "sources"
             )
         )
     changed = freshness.since(message.chat_id, [use["file_id"] for use in used])
-    found += [EvidencePiece(text, "sources") for text, _ in changed]
-    found += _worst(coverage.doubts(covered)[len(against) :])
-    found += [EvidencePiece(text, "data") for text in coverage.missing(covered)]
-    found += _few(coverage.notes(covered))
-    return found
+    warnings += [EvidencePiece(text, "sources") for text, _ in changed]
+    warnings += _worst(coverage.doubts(covered)[len(against) :])
+    warnings += [EvidencePiece(text, "data") for text in coverage.missing(covered)]
+    warnings += _few(coverage.notes(covered))
+    return warnings
 
 
-def _worst(said: Sequence[str]) -> list[EvidencePiece]:
+def _worst(texts: Sequence[str]) -> list[EvidencePiece]:
     """The first in words, and how many others there are: a number alone says nothing."""
-    others = len(said) - 1
+    others = len(texts) - 1
     more = n_("{n} more doubt about the rows", "{n} more doubts about the rows", others)
-    return [EvidencePiece(text, "data") for text in (*said[:1], *([more] if others > 0 else []))]
+    return [EvidencePiece(text, "data") for text in (*texts[:1], *([more] if others > 0 else []))]
 
 
-def _few(said: Sequence[str]) -> list[EvidencePiece]:
+def _few(notes: Sequence[str]) -> list[EvidencePiece]:
     """The note itself, or how many there are."""
-    if len(said) > 1:
-        return [EvidencePiece(t("{n} notes on how the data was read", n=len(said)), "data")]
-    return [EvidencePiece(text, "data") for text in said]
+    if len(notes) > 1:
+        return [EvidencePiece(t("{n} notes on how the data was read", n=len(notes)), "data")]
+    return [EvidencePiece(text, "data") for text in notes]
 
 
 def sources(parts: Sequence[Part]) -> list[Cited]:

@@ -56,20 +56,20 @@ def draw(message_id: str, section: str) -> None:
 
 def _draw_data(message: Message) -> None:
     covered = coverage.covered_of(message.parts)
-    for said in coverage.doubts(covered):
-        st.caption(f":orange[:material/warning:] {markdown.label(said, 300)}")
-    for said in coverage.missing(covered):
-        st.caption(f":orange[:material/warning:] {markdown.label(_sentence(said), 300)}")
-    lines = [f"- {markdown.label(said, 300)}" for said in coverage.lines(covered)]
+    for text in coverage.doubts(covered):
+        st.caption(f":orange[:material/warning:] {markdown.label(text, 300)}")
+    for text in coverage.missing(covered):
+        st.caption(f":orange[:material/warning:] {markdown.label(_sentence(text), 300)}")
+    lines = [f"- {markdown.label(text, 300)}" for text in coverage.lines(covered)]
     st.markdown("\n".join(lines) if lines else t("No file was read for this answer."))
-    for said in coverage.notes(covered):
-        st.caption(f":material/info: {markdown.label(said, 300)}")
+    for text in coverage.notes(covered):
+        st.caption(f":material/info: {markdown.label(text, 300)}")
     if (newest(message.parts, "usage") or {}).get("model") != "keyless":
         _draw_budget(newest(message.parts, "budget"))
 
 
-def _sentence(said: str) -> str:
-    return said[:1].upper() + said[1:]
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _draw_budget(budget: BudgetData | None) -> None:
@@ -78,31 +78,39 @@ def _draw_budget(budget: BudgetData | None) -> None:
         return
     st.caption(markdown.label(words.budget(budget), 160))
     for file in budget["files"]:
-        name, said = markdown.label(file["name"], 60), markdown.label(words.decision(file), 200)
-        st.caption(f"{name} · {said}")
+        name, decision = markdown.label(file["name"], 60), markdown.label(words.decision(file), 200)
+        st.caption(f"{name} · {decision}")
     if budget.get("more"):
         st.caption(n_("and {n} more file", "and {n} more files", budget["more"]))
 
 
 def _draw_figures(message: Message) -> None:
-    found = newest(message.parts, "receipts")
-    if not found or not found.get("figures"):
+    receipt_data = newest(message.parts, "receipts")
+    if not receipt_data or not receipt_data.get("figures"):
         st.markdown(t("No figures to trace."))
         return
-    st.caption(" · ".join([words.traced(found), *words.opposite(found), *words.untraced(found)]))
-    receipts.draw_figures(found["receipts"], message.id, show_receipt)
+    st.caption(
+        " · ".join(
+            [
+                words.traced(receipt_data),
+                *words.opposite(receipt_data),
+                *words.untraced(receipt_data),
+            ]
+        )
+    )
+    receipts.draw_figures(receipt_data["receipts"], message.id, show_receipt)
 
 
 def _draw_sources(message: Message) -> None:
     """What the numbers in the text stand for, then each other place, once, with how it was used."""
-    cited = [found for part in message.parts if (found := citation_of(part))]
+    cited = [citation for part in message.parts if (citation := citation_of(part))]
     used = evidence.rests_on(message.parts)
     if not used:
         st.markdown(t("This answer rests on no file."))
-    for _, said in freshness.since(message.chat_id, [use["file_id"] for use in used]):
-        st.caption(f":orange[:material/update: {markdown.label(said, 300)}]")
+    for _, sentence in freshness.since(message.chat_id, [use["file_id"] for use in used]):
+        st.caption(f":orange[:material/update: {markdown.label(sentence, 300)}]")
     citations.draw(cited, message.id)
-    quoted = {(found["file_id"], found["place"]) for found in cited}
+    quoted = {(citation["file_id"], citation["place"]) for citation in cited}
     by_place: dict[tuple[str, str], list[Cited]] = {}
     for use in evidence.sources(message.parts):
         if (use["file_id"], use["place"]) not in quoted:
@@ -152,9 +160,9 @@ def _draw_place(
 
 
 def _draw_use(action: str, query: str, quote: str) -> None:
-    said = t(ACTIONS.get(action, action.capitalize()))
+    label = t(ACTIONS.get(action, action.capitalize()))
     words_sought = f": {query}" if query and action not in ("queried", "computed") else ""
-    st.caption(markdown.label(said + words_sought, 200))
+    st.caption(markdown.label(label + words_sought, 200))
     if query and not words_sought:
         language = "sql" if action == "queried" else "python"
         st.code(query.strip(), language=language, wrap_lines=True)
@@ -164,7 +172,7 @@ def _draw_use(action: str, query: str, quote: str) -> None:
 
 def _draw_cost(message: Message) -> None:
     usage = newest(message.parts, "usage") or {}
-    lines = [f"- {markdown.label(said, 300)}" for said in words.usage(usage)]
+    lines = [f"- {markdown.label(line, 300)}" for line in words.usage(usage)]
     if usage.get("model") not in (None, "", "keyless"):
         lines.append(t("- Model: {model}", model=markdown.label(usage["model"], 80)))
     st.markdown("\n".join(lines) if lines else t("Nothing was measured."))

@@ -50,10 +50,10 @@ def draw(
 ) -> None:
     """The entries of a folder, some at a time. `row` draws a file under the name that is left of
     its own in that folder."""
-    found = entries(files, above)
-    pages = max(1, math.ceil(len(found) / per_page))
+    nodes = entries(files, above)
+    pages = max(1, math.ceil(len(nodes) / per_page))
     page = min(st.session_state.get(key) or 1, pages)
-    for entry in found[(page - 1) * per_page : page * per_page]:
+    for entry in nodes[(page - 1) * per_page : page * per_page]:
         if isinstance(entry, File):
             row(entry, _below(entry.name, above))
         else:
@@ -85,6 +85,6 @@ def _below(path: str, above: str) -> str:
 def _folder(files: Sequence[File], above: str) -> FolderNode:
     """The deepest folder that holds all of them."""
     steps = [file.folder.split("/") for file in files]
-    same = takewhile(lambda found: len(set(found)) == 1, zip(*steps, strict=False))
-    path = "/".join(found[0] for found in same)
+    same = takewhile(lambda names: len(set(names)) == 1, zip(*steps, strict=False))
+    path = "/".join(names[0] for names in same)
     return FolderNode(path, _below(path, above), tuple(files))

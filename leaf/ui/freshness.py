@@ -113,7 +113,7 @@ def since(chat_id: str, file_ids: Sequence[str]) -> list[tuple[str, str]]:
     sentence."""
     used = frozenset(file_ids)
     today = datetime.now().astimezone().date()
-    found = []
+    changes = []
     for change in known(chat_id):
         if used.isdisjoint(change.file_ids):
             continue
@@ -131,10 +131,10 @@ def since(chat_id: str, file_ids: Sequence[str]) -> list[tuple[str, str]]:
                 name=name,
                 at=at,
             )
-        said = (
+        headline = (
             mark("{name} was removed from Drive")
             if change.what == "removed"
             else mark("{name} was changed in Drive")
         )
-        found.append((t(said, name=words.cut(change.name, 40)), text))
-    return found
+        changes.append((t(headline, name=words.cut(change.name, 40)), text))
+    return changes

@@ -59,13 +59,13 @@ def admit(chat_id: str) -> None:
 def providers(auth: Mapping[str, object]) -> dict[str, str]:
     """Key for `st.login` -> name for a person, of every login provider in the `[auth]` section;
     empty is the unnamed one."""
-    found = {"": auth} if "server_metadata_url" in auth else {}
-    found |= {
+    sections = {"": auth} if "server_metadata_url" in auth else {}
+    sections |= {
         key: part
         for key, part in auth.items()
         if isinstance(part, Mapping) and "server_metadata_url" in part
     }
-    return {key: _name(key, str(part["server_metadata_url"])) for key, part in found.items()}
+    return {key: _name(key, str(part["server_metadata_url"])) for key, part in sections.items()}
 
 
 def _name(key: str, address: str) -> str:
@@ -111,8 +111,8 @@ def _take_trouble() -> None:
 
 def _draw_buttons() -> None:
     """One for each provider, the first one green."""
-    found = providers(state.auth_section())
-    if not found:
+    name_of = providers(state.auth_section())
+    if not name_of:
         st.warning(
             t(
                 "Sign-in is not set up completely: `[auth]` in the secrets names no "
@@ -120,7 +120,7 @@ def _draw_buttons() -> None:
             )
         )
     with st.container(horizontal=True, key="sign-in"):
-        for number, (key, name) in enumerate(found.items()):
+        for number, (key, name) in enumerate(name_of.items()):
             label = t("Sign in with {name}", name=markdown.label(name)) if name else t("Sign in")
             if st.button(
                 label,

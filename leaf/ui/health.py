@@ -84,8 +84,8 @@ async def _metrics(request: Request) -> Response:
         return PlainTextResponse("Leaf is not ready.", 503, QUIET)
     if not wanted:
         return PlainTextResponse("There are no metrics here.", 404, QUIET)
-    given = request.headers.get("authorization", "")
-    if not hmac.compare_digest(given.encode(), f"Bearer {wanted}".encode()):
+    authorization = request.headers.get("authorization", "")
+    if not hmac.compare_digest(authorization.encode(), f"Bearer {wanted}".encode()):
         return PlainTextResponse(
             "Send LEAF_METRICS_TOKEN as the bearer token.",
             401,

@@ -79,7 +79,7 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     """Items of an answer; while it is running, the last one says so unless a text or a step is
     visibly growing, or says what it waits for.
     """
-    found: list[Item] = []
+    answer_items: list[Item] = []
     status = ""
     asked: dict[str, ConsentData] = {}
     progress: dict[str, str] = {}
@@ -87,10 +87,10 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     receipts = _by_text(newest(known, "receipts"))
     for piece in flow(known):
         if isinstance(piece, Text):
-            found += _of_text(piece, receipts.get(piece.index, ()))
+            answer_items += _of_text(piece, receipts.get(piece.index, ()))
             continue
         number, part = piece
-        found += _of_part(number, part)
+        answer_items += _of_part(number, part)
         if waits := data_in(part, "status"):
             status = waits["text"]
         elif is_consent(part):
@@ -99,7 +99,7 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
             progress[part["id"]] = part["data"]["text"]
     at_work = [
         progress[item.key]
-        for item in found
+        for item in answer_items
         if item.kind == "step" and item.text in WORKING and item.key in progress
     ]
     open_questions = (
@@ -108,40 +108,40 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
         else []
     )
     if open_questions:
-        found += [
+        answer_items += [
             Item("consent", f"consent-{key}", data["question"], asked=data)
             for key, data in open_questions
         ]
     elif running and status:
-        found.append(Item("status", "status", status))
+        answer_items.append(Item("status", "status", status))
     elif running and at_work:
-        found.append(Item("progress", "progress", " · ".join(at_work)))
-    elif running and not _growing(found):
-        found.append(Item("waiting", "waiting"))
-    return found
+        answer_items.append(Item("progress", "progress", " · ".join(at_work)))
+    elif running and not _growing(answer_items):
+        answer_items.append(Item("waiting", "waiting"))
+    return answer_items
 
 
-def _by_text(found: ReceiptsData | None) -> dict[int, list[tuple[int, ReceiptKept]]]:
+def _by_text(receipt_data: ReceiptsData | None) -> dict[int, list[tuple[int, ReceiptKept]]]:
     """Receipts by the part at which their text begins, each with its number among all of the
     answer."""
     by_text: dict[int, list[tuple[int, ReceiptKept]]] = {}
-    for number, receipt in enumerate(found["receipts"] if found else ()):
+    for number, receipt in enumerate(receipt_data["receipts"] if receipt_data else ()):
         by_text.setdefault(receipt["part"], []).append((number, receipt))
     return by_text
 
 
 def _of_text(text: Text, receipts: Sequence[tuple[int, ReceiptKept]]) -> list[Item]:
     """A text as blocks; marks that stand in a code block follow it."""
-    found: list[Item] = []
+    text_items: list[Item] = []
     for i, block in enumerate(blocks(marks.held(text, receipts))):
         if block.kind == "text":
-            found.append(Item("text", f"{text.index}-{i}", block.text))
+            text_items.append(Item("text", f"{text.index}-{i}", block.text))
             continue
         code, beside = marks.taken_out(block.text)
-        found.append(Item("code", f"{text.index}-{i}", code, block.language))
+        text_items.append(Item("code", f"{text.index}-{i}", code, block.language))
         if beside:
-            found.append(Item("text", f"{text.index}-{i}-marks", beside))
-    return found
+            text_items.append(Item("text", f"{text.index}-{i}-marks", beside))
+    return text_items
 
 
 def _of_part(number: int, part: Part) -> list[Item]:
@@ -165,10 +165,10 @@ def _of_step(part: ToolPart) -> list[Item]:
     step = Item("step", call_id, part["state"], step=part)
     if chart := chart_of(part):
         return [step, Item("chart", f"chart-{call_id}", chart=chart)]
-    found = [step]
-    found += [Item("figures", f"figures-{call_id}", step=part)] if figures_of(part) else []
-    found += [Item("written", f"written-{call_id}", step=part)] if written_of(part) else []
-    return found
+    step_items = [step]
+    step_items += [Item("figures", f"figures-{call_id}", step=part)] if figures_of(part) else []
+    step_items += [Item("written", f"written-{call_id}", step=part)] if written_of(part) else []
+    return step_items
 
 
 def _of_document(part: DocumentPart) -> Item:
@@ -197,10 +197,10 @@ def written_of(part: ToolPart) -> Sequence[FileWritten]:
     return data_of(part).get("written") or ()
 
 
-def _growing(found: Sequence[Item]) -> bool:
-    return bool(found) and (
-        found[-1].kind in ("text", "code", "writing")
-        or (found[-1].kind == "step" and found[-1].text in WORKING)
+def _growing(answer_items: Sequence[Item]) -> bool:
+    return bool(answer_items) and (
+        answer_items[-1].kind in ("text", "code", "writing")
+        or (answer_items[-1].kind == "step" and answer_items[-1].text in WORKING)
     )
 
 

@@ -161,14 +161,14 @@ def _draw_make(make: Callable[[int], LinkMade]) -> None:
 
 
 def _make(make: Callable[[int], LinkMade]) -> None:
-    made = make(int(st.session_state.get("link-lasts", 7)))
-    address = address_of(f"{shared.PATH.strip('/')}/{made.token}")
-    st.session_state[MADE] = (made.link.id, address)
+    share = make(int(st.session_state.get("link-lasts", 7)))
+    address = address_of(f"{shared.PATH.strip('/')}/{share.token}")
+    st.session_state[MADE] = (share.link.id, address)
 
 
-def _try(act: Callable[..., object], *given: object) -> None:
+def _try(act: Callable[..., object], *args: object) -> None:
     try:
-        act(*given)
+        act(*args)
     except LeafError as e:
         st.session_state["problem"] = told(e)
 

@@ -87,9 +87,9 @@ class Rooms:
 
 
 def _bytes_in(folder: Path) -> int:
-    found = 0
+    total = 0
     for held, _, names in os.walk(folder):
         for name in names:
             with suppress(FileNotFoundError):  # it was sent meanwhile
-                found += os.stat(os.path.join(held, name)).st_size
-    return found
+                total += os.stat(os.path.join(held, name)).st_size
+    return total

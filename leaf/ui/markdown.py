@@ -105,10 +105,10 @@ def _code_spans(text: str) -> Iterator[tuple[int, int]]:
     """From one run of backticks to the next one as long, in the same paragraph. Each run is looked
     at once, so that no text takes longer than its length.
     """
-    runs = [found.span() for found in _TICKS.finditer(text)]
+    runs = [match.span() for match in _TICKS.finditer(text)]
     if len(runs) < 2:
         return
-    breaks = [found.start() for found in _BLANK_LINE.finditer(text)]
+    breaks = [match.start() for match in _BLANK_LINE.finditer(text)]
     closing: dict[int, int] = {}
     newest: dict[tuple[int, int], int] = {}
     for at in range(len(runs) - 1, -1, -1):

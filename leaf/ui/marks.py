@@ -137,7 +137,7 @@ def held(text: Text, receipts: Sequence[tuple[int, ReceiptKept]] = ()) -> str:
         last = (mark.at, shown)
     pieces: list[str] = []
     at = 0
-    for place, _, put in sorted(puts, key=lambda found: found[:2]):
+    for place, _, put in sorted(puts, key=lambda insertion: insertion[:2]):
         pieces += [without(text.text[at:place]), put]
         at = place
     return "".join([*pieces, without(text.text[at:])])
@@ -145,7 +145,7 @@ def held(text: Text, receipts: Sequence[tuple[int, ReceiptKept]] = ()) -> str:
 
 def _not_here(text: str) -> Iterator[tuple[int, int]]:
     """Where a link cannot stand: in a formula, and in another link. Figures there stay plain."""
-    yield from (found.span() for found in _FORMULA.finditer(text))
+    yield from (match.span() for match in _FORMULA.finditer(text))
     begin = 0
     for line in text.split("\n"):
         if "](" in line or "][" in line:
@@ -176,8 +176,8 @@ class _Next:
     def after(self, place: int) -> int:
         """At this place or behind it; the length of the line where it comes no more."""
         if self._found < place:
-            found = self._line.find(self._mark, place)
-            self._found = found if found >= 0 else len(self._line)
+            position = self._line.find(self._mark, place)
+            self._found = position if position >= 0 else len(self._line)
         return self._found
 
 
@@ -198,7 +198,7 @@ def without(text: str) -> str:
 def taken_out(text: str) -> tuple[str, str]:
     """A piece of code without marks, and the citations that stood in it."""
     return _HELD.sub("", _FIGURE_HELD.sub(r"\3", text)), "".join(
-        found[0] for found in _HELD.finditer(text)
+        match[0] for match in _HELD.finditer(text)
     )
 
 
@@ -245,8 +245,8 @@ def listen() -> None:
             on_evidence_change=lambda: None,
         )
     message_id, _, source_id = str(getattr(picked, "cited", "") or "").partition(".")
-    if source_id and (found := _find(message_id, source_id)):
-        show(found)
+    if source_id and (citation := _find(message_id, source_id)):
+        show(citation)
     message_id, _, number = str(getattr(picked, "figure", "") or "").partition(".")
     if number.isdigit():
         preview.show_receipt(message_id, int(number))

@@ -263,17 +263,17 @@ def _offered(own: ModelConnection | None, kind: str, url: str) -> tuple[tuple[st
 def _test(draft: ModelDraft) -> None:
     try:
         with st.spinner(t("Asking the server")):
-            found = session().models.test(draft)
+            trial = session().models.test(draft)
     except LeafError as e:
         st.session_state[RESULT] = (draft.kind, False, told(e))
     else:
-        st.session_state[OFFERED] = (draft.kind, draft.url, found.models)
-        st.session_state["model-wanted"] = found.model
-        count = words.count(len(found.models), "model") if found.models else ""
+        st.session_state[OFFERED] = (draft.kind, draft.url, trial.models)
+        st.session_state["model-wanted"] = trial.model
+        count = words.count(len(trial.models), "model") if trial.models else ""
         st.session_state[RESULT] = (
             draft.kind,
             True,
-            t("{model} answered {duration}.", model=found.model, duration=found.duration)
+            t("{model} answered {duration}.", model=trial.model, duration=trial.duration)
             + (
                 t(" The server offers {count}.", count=count)
                 if count
@@ -296,13 +296,13 @@ def _save(draft: ModelDraft) -> None:
 
 
 def _say_result(kind: str) -> None:
-    about, works, said = st.session_state.get(RESULT, ("", False, ""))
+    about, works, message = st.session_state.get(RESULT, ("", False, ""))
     if about != kind:
         return
     if works:
-        st.success(markdown.label(said, 800), icon=":material/check_circle:")
+        st.success(markdown.label(message, 800), icon=":material/check_circle:")
     else:
-        st.warning(markdown.label(said, 800), icon=":material/warning:")
+        st.warning(markdown.label(message, 800), icon=":material/warning:")
 
 
 def _draw_remove(connection: ModelConnection) -> None:

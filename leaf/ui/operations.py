@@ -110,13 +110,13 @@ def draw_audit() -> None:
     if count > audit.LINES:
         pages = (count + audit.LINES - 1) // audit.LINES
         number = st.pagination(pages, key=f"all-audit-page-{kind}-{email}")
-    found = own.audit(
+    lines = own.audit(
         kind=kind or "",
         email=email or "",
         limit=audit.LINES,
         offset=(number - 1) * audit.LINES,
     )
-    audit.draw_lines(found, {}, "all-audit-lines")
+    audit.draw_lines(lines, {}, "all-audit-lines")
     downloads.button(
         f"All {count:,} as CSV" if count > 1 else "As CSV",
         downloads.place("audit-of-all", kind=kind or "", email=email or ""),

@@ -163,18 +163,18 @@ def _draw_passages(
 DRIVE_ITEMS_SHOWN = 25
 
 
-def _draw_drive_items(found: Sequence[DriveItemShown], key: str) -> None:
+def _draw_drive_items(items: Sequence[DriveItemShown], key: str) -> None:
     """What a tool saw in Drive; a click opens the folder or looks into the file."""
     with st.container(gap=None, key=f"drive-found-{key}"):
-        for number, item in enumerate(found[:DRIVE_ITEMS_SHOWN]):
+        for number, item in enumerate(items[:DRIVE_ITEMS_SHOWN]):
             label, symbol = markdown.label(item["name"], 90), words.drive_icon(item["kind"])
             if st.button(label, key=f"found-{key}-{number}", type="tertiary", icon=symbol):
                 if item["kind"] == "folder":
                     st.switch_page(DRIVE_PAGE, query_params={"folder": item["ref"]})
                 show_preview(item["file_id"]) if item["file_id"] else show_drive(item["ref"])
                 redraw()
-    if len(found) > DRIVE_ITEMS_SHOWN:
-        st.caption(t("and {n} more", n=len(found) - DRIVE_ITEMS_SHOWN))
+    if len(items) > DRIVE_ITEMS_SHOWN:
+        st.caption(t("and {n} more", n=len(items) - DRIVE_ITEMS_SHOWN))
 
 
 def _draw_profile(profile: ProfileShown, key: str) -> None:

@@ -53,7 +53,7 @@ def _line(file: File) -> str:
 def _draw_file(file: File) -> None:
     own = session().files
     try:
-        found = beside.made(
+        overview = beside.made(
             ("overview", file.id, file.name, file.sha256),
             lambda: own.overview(file.id),
             t("Looking at what it holds"),
@@ -62,21 +62,23 @@ def _draw_file(file: File) -> None:
     except LeafError as e:
         st.caption(markdown.label(told(e), 300))
         return
-    if found is None:
+    if overview is None:
         return
     with st.container(key=f"overview-of-{file.id}", gap="xsmall"):
-        for number, table in enumerate(found.tables):
-            _draw_table(table, f"{file.id}-{number}", named=len(found.tables) + found.more > 1)
-        if found.more:
-            st.caption(n_("and {n} more table", "and {n} more tables", found.more))
-        _draw_text(found)
-        for text in found.said:
+        for number, table in enumerate(overview.tables):
+            _draw_table(
+                table, f"{file.id}-{number}", named=len(overview.tables) + overview.more > 1
+            )
+        if overview.more:
+            st.caption(n_("and {n} more table", "and {n} more tables", overview.more))
+        _draw_text(overview)
+        for text in overview.said:
             st.caption(markdown.label(said(text), 300))
 
 
-def _lasts(found: Overview) -> bool:
+def _lasts(overview: Overview) -> bool:
     """Whether all of it could be looked at."""
-    return not found.said and all(table.facts != TableFacts() for table in found.tables)
+    return not overview.said and all(table.facts != TableFacts() for table in overview.tables)
 
 
 def _draw_table(table: TableOverview, key: str, *, named: bool) -> None:
@@ -105,16 +107,18 @@ def _draw_chart(chart: ChartShown, key: str) -> None:
 
 def covered(dates: DateRange) -> str:
     """`order_date: 2024-01-01 to 2024-12-31, 3 days missing (2024-05-01 to 2024-05-03)`."""
-    said = t("{column}: {first} to {last}", column=dates.column, first=dates.first, last=dates.last)
+    phrase = t(
+        "{column}: {first} to {last}", column=dates.column, first=dates.first, last=dates.last
+    )
     if not dates.step:
-        return said
+        return phrase
     if not dates.missing:
-        return t("{said}, no {step} missing", said=said, step=t(STEPS[dates.step]))
+        return t("{said}, no {step} missing", said=phrase, step=t(STEPS[dates.step]))
     gaps = ", ".join(
         a if a == b else t("{first} to {last}", first=a, last=b) for a, b in dates.gaps
     )
-    said = t("{said}, {missing} missing", said=said, missing=_missing(dates))
-    return f"{said} ({gaps})" if gaps else said
+    phrase = t("{said}, {missing} missing", said=phrase, missing=_missing(dates))
+    return f"{phrase} ({gaps})" if gaps else phrase
 
 
 def _missing(dates: DateRange) -> str:
@@ -123,11 +127,11 @@ def _missing(dates: DateRange) -> str:
     return words.count(dates.missing, "weekday" if dates.step == "weekday" else "day")
 
 
-def _draw_text(found: Overview) -> None:
+def _draw_text(overview: Overview) -> None:
     """Its headings, its tables, what could not be read."""
-    outline = found.file.outline
-    if found.headings:
-        st.caption(f":material/toc: {markdown.label(' · '.join(found.headings), 300)}")
+    outline = overview.file.outline
+    if overview.headings:
+        st.caption(f":material/toc: {markdown.label(' · '.join(overview.headings), 300)}")
     if outline.get("tables"):
         st.caption(
             t(

@@ -78,8 +78,8 @@ def _words(script: str, language: str) -> dict[str, object]:
 
 def _plain(scope: Scope) -> Scope:
     """The page has to come uncompressed: it is a few kilobytes."""
-    kept = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
-    return {**scope, "headers": kept}
+    headers = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+    return {**scope, "headers": headers}
 
 
 class _Extended:

@@ -104,12 +104,12 @@ def _act(name: str, text: str, chat_page: StreamlitPage, chat_id: str) -> None:
 
 @st.fragment
 def _draw(chat_id: str, places: Sequence[Mapping[str, str]]) -> None:
-    found = st.session_state.get(FOUND) or {"number": 0, "items": []}
+    results = st.session_state.get(FOUND) or {"number": 0, "items": []}
     data = {  # tuples: to see whether a list is a table Streamlit would load pandas, 70 MB
         "pages": tuple(places),
         "chat": chat_id,
-        "number": found["number"],
-        "items": tuple(found["items"]),
+        "number": results["number"],
+        "items": tuple(results["items"]),
         "done": st.session_state.get(DONE),
         **spoken(SCRIPT),
     }
@@ -156,7 +156,7 @@ def find(text: str, only: str = "") -> list[PaletteItem]:
     """Prompts, projects, chats and files of the user with these words, the newest where there are none."""
     own = session()
     alone = only == PROMPTS_ONLY
-    found: list[PaletteItem] = [
+    items: list[PaletteItem] = [
         {
             "kind": "prompt",
             "id": prompt.id,
@@ -169,8 +169,8 @@ def find(text: str, only: str = "") -> list[PaletteItem]:
         for prompt in own.prompts.list(text)[: PROMPTS_ALONE if alone else PROMPTS]
     ]
     if alone:
-        return found
-    found += [
+        return items
+    items += [
         {
             "kind": "project",
             "id": project.id,
@@ -180,7 +180,7 @@ def find(text: str, only: str = "") -> list[PaletteItem]:
         }
         for project in own.projects.list(text, PROJECTS)
     ]
-    found += [
+    items += [
         {
             "kind": "chat",
             "id": chat.id,
@@ -190,7 +190,7 @@ def find(text: str, only: str = "") -> list[PaletteItem]:
         }
         for chat in own.chats.list(query=text, limit=CHATS)
     ]
-    found += [
+    items += [
         {
             "kind": "file",
             "id": file.id,
@@ -200,7 +200,7 @@ def find(text: str, only: str = "") -> list[PaletteItem]:
         }
         for file in own.files.list(text)[:FILES]
     ]
-    return found
+    return items
 
 
 def _icon(page: StreamlitPage) -> str:

@@ -24,10 +24,10 @@ MOST_KEPT = 60
 def draw_thumbnail(file_id: str, name: str, key: str, box: tuple[int, int] = (176, 120)) -> bool:
     """A small picture that opens the file when it is pressed. False, and nothing drawn, where there
     is none."""
-    made = _thumbnail(file_id)
-    if made is None:
+    thumbnail = _thumbnail(file_id)
+    if thumbnail is None:
         return False
-    data, width, height = made
+    data, width, height = thumbnail
     shown = _fitted(width, height, box)
     with st.container(key=f"thumb-{key}", width=shown):
         st.image(data, width=shown, alt=name)
@@ -72,13 +72,13 @@ Small = tuple[bytes, int, int]
 def _thumbnail(file_id: str) -> Small | None:
     """Kept for the session, since a page is drawn often and a file never changes; None is kept
     too."""
-    kept: dict[str, Small | None] = st.session_state.setdefault(KEPT, {})
-    if file_id not in kept:
+    cache: dict[str, Small | None] = st.session_state.setdefault(KEPT, {})
+    if file_id not in cache:
         try:
-            made = session().files.thumbnail(file_id)
+            thumbnail = session().files.thumbnail(file_id)
         except LeafError:
-            made = None
-        while len(kept) >= MOST_KEPT:
-            kept.pop(next(iter(kept)))
-        kept[file_id] = made
-    return kept[file_id]
+            thumbnail = None
+        while len(cache) >= MOST_KEPT:
+            cache.pop(next(iter(cache)))
+        cache[file_id] = thumbnail
+    return cache[file_id]

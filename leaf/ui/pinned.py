@@ -161,9 +161,9 @@ def _draw_earlier(pin: Pin, earlier: PinContent, outcome: PinOutcome) -> None:
 def _draw_content(content: PinContent, key: str, title: str) -> None:
     if (spec := content.get("spec")) is not None:
         # What stands above it need not be said again.
-        kept = {k: v for k, v in spec.items() if k != "title" or v != title}
+        chart_spec = {k: v for k, v in spec.items() if k != "title" or v != title}
         chart: ChartShown = {
-            "spec": kept,
+            "spec": chart_spec,
             "columns": content["columns"],
             "rows": content["rows"],
             "types": content["types"],
@@ -182,17 +182,17 @@ def _line(content: PinContent) -> str:
 
 
 def _draw_evidence(shown: PinShown, content: PinContent) -> None:
-    found = [*map(problems.said, shown.stale), *pins.doubts(content)]
+    doubts = [*map(problems.said, shown.stale), *pins.doubts(content)]
     if shown.gone:
-        found.insert(
+        doubts.insert(
             0,
             t(
                 "{what}. What is shown here was kept with the pin.",
                 what=problems.said(shown.gone).rstrip("."),
             ),
         )
-    for said in found:
-        st.caption(f":orange[:material/warning:] {markdown.label(said, 300)}")
+    for doubt in doubts:
+        st.caption(f":orange[:material/warning:] {markdown.label(doubt, 300)}")
     st.caption(markdown.label(_line(content), 300))
 
 
@@ -256,10 +256,10 @@ def _restore(pin_id: str) -> None:
     st.session_state.pop(REMOVED, None)
 
 
-def _act(act: Callable[..., object], *given: object) -> None:
+def _act(act: Callable[..., object], *args: object) -> None:
     """What went wrong is said above the pins when the page is drawn."""
     try:
-        act(*given)
+        act(*args)
     except LeafError as e:
         st.session_state["problem"] = told(e)
 

@@ -26,7 +26,7 @@ def draw_button(
     is drawn."""
     own = [board for board in session().boards.list() if board.own]
     boards = distinct({board.id: markdown.label(board.name, 40) for board in own})
-    given = (chat_id, result_id, spec)
+    pin_args = (chat_id, result_id, spec)
     if len(boards) > 1:
         st.menu_button(
             t("Pin to board"),
@@ -37,7 +37,7 @@ def draw_button(
             icon=":material/keep:",
             help=t(HELP),
             on_click=_pin_to,
-            args=(f"pin-{key}", *given),
+            args=(f"pin-{key}", *pin_args),
         )
         return
     st.button(
@@ -47,7 +47,7 @@ def draw_button(
         icon=":material/keep:",
         help=t(HELP),
         on_click=_pin,
-        args=(*given, next(iter(boards), "")),
+        args=(*pin_args, next(iter(boards), "")),
     )
 
 

@@ -283,7 +283,9 @@ def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:
     of_sheet = [(i, _top(table)) for i, table in enumerate(tables) if table.sheet == where.sheet]
     if not of_sheet:
         return 0, 0
-    index, _ = next((found for found in reversed(of_sheet) if found[1] <= row), of_sheet[0])
+    index, _ = next(
+        (candidate for candidate in reversed(of_sheet) if candidate[1] <= row), of_sheet[0]
+    )
     return index, row
 
 
@@ -325,8 +327,8 @@ def _first_column(table: Table) -> int:
 
 def _top(table: Table) -> int:
     """The first row of a table in its file, its header included: 4 for `A4:F1204`."""
-    found = re.search(r"\d+", table.place)
-    return int(found.group()) if found else 1
+    match = re.search(r"\d+", table.place)
+    return int(match.group()) if match else 1
 
 
 def _load(file_id: str, at: str, cursor: str, quote: str) -> Preview:

@@ -80,8 +80,8 @@ def _draw_head(project: Project) -> None:
 def _draw_chats(project: Project) -> None:
     st.subheader(t("Chats"), anchor=False)
     shown = CHATS_SHOWN * st.session_state.get(PAGES, 1)
-    found = session().projects.chats(project.id, limit=shown + 1)
-    if not found:
+    chats = session().projects.chats(project.id, limit=shown + 1)
+    if not chats:
         st.caption(
             t(
                 "Nothing was asked in this project yet. A chat that is there already is moved here by "
@@ -90,9 +90,9 @@ def _draw_chats(project: Project) -> None:
         )
     today = datetime.now().astimezone().date()
     with st.container(gap=None, key="project-chat-rows"):
-        for chat in found[:shown]:
+        for chat in chats[:shown]:
             _draw_chat(chat, today)
-    if len(found) > shown and st.button(t("Show more"), type="tertiary", key="more-project-chats"):
+    if len(chats) > shown and st.button(t("Show more"), type="tertiary", key="more-project-chats"):
         st.session_state[PAGES] = st.session_state.get(PAGES, 1) + 1
         redraw()
 
@@ -165,21 +165,21 @@ def _instruct(project_id: str, text: str) -> None:
 
 def _draw_files(project: Project) -> None:
     st.subheader(t("Files"), anchor=False)
-    found = session().projects.files(project.id)
+    files = session().projects.files(project.id)
     st.caption(
         t(
             "Each new chat here has these from the start; nothing of them is read until it is needed."
         )
-        if found
+        if files
         else t("None. Files that you add to the project are in each new chat from the start.")
     )
     with st.container(gap=None, key="project-files"):
-        for file in found:
+        for file in files:
             _draw_file(project, file)
     if project.own and st.button(
         t("Add files"), key="project-add-files", icon=":material/attach_file:"
     ):
-        _ask_files(project, {file.id for file in found})
+        _ask_files(project, {file.id for file in files})
 
 
 def _draw_file(project: Project, file: File) -> None:

@@ -45,10 +45,10 @@ def icon(project: Project) -> str:
 
 def draw_sidebar(page: StreamlitPage) -> None:
     """The few that were used last, and the way to all."""
-    found = session().projects.list(limit=SHOWN + 1)
+    projects = session().projects.list(limit=SHOWN + 1)
     active = st.query_params.get("id", "")
     with st.container(key="projects", gap=None):
-        for project in found[:SHOWN]:
+        for project in projects[:SHOWN]:
             title = markdown.label(project.title, 60)
             if st.button(
                 f"**{title}**" if project.id == active else title,
@@ -62,8 +62,8 @@ def draw_sidebar(page: StreamlitPage) -> None:
                 go(project.id)
         st.page_link(
             page,
-            label=t("All projects") if found else t("Projects"),
-            icon=":material/folder_copy:" if found else ":material/folder_special:",
+            label=t("All projects") if projects else t("Projects"),
+            icon=":material/folder_copy:" if projects else ":material/folder_special:",
         )
 
 
@@ -124,11 +124,11 @@ def ask_new() -> None:
         if not st.form_submit_button(t("Create"), type="primary"):
             return
     try:
-        made = session().projects.create(title or "")
+        project = session().projects.create(title or "")
     except LeafError as e:
         st.warning(markdown.paragraph(told(e)))
     else:
-        go(made.id)
+        go(project.id)
 
 
 @dialog("Move to project")

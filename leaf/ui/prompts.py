@@ -111,12 +111,12 @@ def _draw_form(draft: PromptDraft, prompt_id: str) -> None:
             shared = st.checkbox(t("Share with everybody in this workspace"), value=draft.shared)
         if not st.form_submit_button(t("Save"), type="primary"):
             return
-    given = PromptDraft(name or "", text or "", bool(shared))
+    new_draft = PromptDraft(name or "", text or "", bool(shared))
     try:
         if prompt_id:
-            session().prompts.change(prompt_id, given)
+            session().prompts.change(prompt_id, new_draft)
         else:
-            session().prompts.save(given)
+            session().prompts.save(new_draft)
     except LeafError as e:
         st.warning(markdown.paragraph(told(e)))
         return
@@ -128,8 +128,8 @@ def draw_settings() -> None:
     """The list in Settings."""
     say_problem()
     _draw_undo()
-    found = session().prompts.list()
-    if not found:
+    prompts = session().prompts.list()
+    if not prompts:
         st.caption(
             t(
                 "Questions that you save are listed on this page. **Save as prompt** is beside each "
@@ -137,7 +137,7 @@ def draw_settings() -> None:
             )
         )
     with st.container(key="prompts", gap=None):
-        for prompt in found:
+        for prompt in prompts:
             _draw_row(prompt)
     if st.button(t("New prompt"), key="new-prompt", icon=":material/bookmark_add:"):
         ask()

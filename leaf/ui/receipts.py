@@ -117,11 +117,11 @@ def draw_panel(message_id: str, number: int, show_result: Callable[[str, str], N
 
     Raises NotFoundError if the answer is gone.
     """
-    found, message = _found(message_id)
-    if number >= len(found):
+    receipts, message = _found(message_id)
+    if number >= len(receipts):
         st.caption(t("This figure is not there any more."))
         return
-    receipt = found[number]
+    receipt = receipts[number]
     st.markdown(f"### {markdown.label(receipt['text'])}", anchors=False)
     if receipt["kind"] == "none":
         st.badge(t(KINDS["none"]), icon=":material/help:", color="orange")
@@ -197,12 +197,12 @@ def _draw_call(
     if part is None:
         st.caption(t("The step behind it is not there any more."))
         return
-    given, output = part.get("input") or {}, part.get("output") or {}
+    inputs, output = part.get("input") or {}, part.get("output") or {}
     data = data_of(part)
     table = _table_of(data, receipt.get("result_id", ""))
     for name, language in (("sql", "sql"), ("code", "python")):
-        if given.get(name):
-            st.code(str(given[name]).strip(), language=language, wrap_lines=True)
+        if inputs.get(name):
+            st.code(str(inputs[name]).strip(), language=language, wrap_lines=True)
     st.caption(markdown.label(kept.said(str(output.get("summary") or "")), 200))
     if table and table.get("rows"):
         _draw_rows(table, receipt)

@@ -64,10 +64,10 @@ class UploadLimits:
 class UploadRefusedError(Exception):
     """What is sent is not taken. `said` is for whoever sent it."""
 
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(said)
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
         self.status = status
-        self.said = said
+        self.said = message
 
 
 class Held:
@@ -108,9 +108,9 @@ class OnDisk(bytes):
     held: Held
 
     def __new__(cls, held: Held) -> OnDisk:
-        made = super().__new__(cls)
-        made.held = held
-        return made
+        content = super().__new__(cls)
+        content.held = held
+        return content
 
     def __len__(self) -> int:
         return self.held.size
@@ -197,8 +197,8 @@ class Uploads:
 
 
 def _free(home: Path) -> int:
-    found = os.statvfs(home)
-    return found.f_bavail * found.f_frsize
+    stats = os.statvfs(home)
+    return stats.f_bavail * stats.f_frsize
 
 
 class Receiving:

@@ -54,9 +54,9 @@ def keep_address() -> PageAddress:
     context = get_script_run_ctx()
     if context is None:
         return PageAddress()
-    kept = PageAddress(context.query_string, context.page_script_hash)
-    st.session_state[_ADDRESS] = kept
-    return kept
+    address = PageAddress(context.query_string, context.page_script_hash)
+    st.session_state[_ADDRESS] = address
+    return address
 
 
 def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
@@ -91,16 +91,16 @@ def redraw(scope: Literal["app", "fragment"] = "app") -> NoReturn:
 
 def _stay(context: ScriptRunContext) -> None:
     """Where the page stands, unless this part of it has just given it another address."""
-    kept = st.session_state.get(_ADDRESS)
+    address = st.session_state.get(_ADDRESS)
     with context.session_state.query_params() as now:
         asked = now._initial_query_params  # noqa: SLF001
         changed = {
             name: [value] if isinstance(value, str) else list(value)
             for name, value in now._query_params.items()  # noqa: SLF001
         } != asked
-    if isinstance(kept, PageAddress) and not changed:
-        context.query_string = kept.query
-        context.pages_manager.set_current_page_script_hash(kept.page)
+    if isinstance(address, PageAddress) and not changed:
+        context.query_string = address.query
+        context.pages_manager.set_current_page_script_hash(address.page)
 
 
 def _not_come_to(context: ScriptRunContext) -> WidgetStates:

@@ -149,8 +149,8 @@ def _say_who(page: ResultPage) -> None:
             NotFoundError
         ):  # of code that failed after it had its rows, and was discarded
             step = session().edits.get(page.edited)
-            said = words.edited_by(step, datetime.now().astimezone().date())
-            st.caption(f":material/edit: {markdown.label(said, 100)}")
+            byline = words.edited_by(step, datetime.now().astimezone().date())
+            st.caption(f":material/edit: {markdown.label(byline, 100)}")
 
 
 def _columns(chat_id: str, result_id: str) -> list[str]:

@@ -299,17 +299,17 @@ class SecurityHeaders:
             return
 
         is_media = MEDIA_PATH in scope["path"]
-        given = self._headers
+        added_headers = self._headers
         if scope["path"].startswith(self._shared):
-            given = given | shared.HEADERS
+            added_headers = added_headers | shared.HEADERS
         is_download = scope["path"].startswith(self._downloads)
         if is_download:
-            given = given | downloading.HEADERS
+            added_headers = added_headers | downloading.HEADERS
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in given.items():
+                for name, value in added_headers.items():
                     headers[name] = value
                 if is_media or (is_download and headers.get("content-disposition")):
                     _close_media(headers)

@@ -77,7 +77,7 @@ def draw(
     _draw_undo()
     shown = CHATS_SHOWN * st.session_state.get("chat-pages", 1)
     chats = session().chats.list(query=query or "", limit=shown + 1)
-    said = session().chats.passages([c.id for c in chats[:shown]], query) if query else {}
+    passage_of = session().chats.passages([c.id for c in chats[:shown]], query) if query else {}
     drafts = session().chats.drafts(
         [chat.id for chat in chats[:shown] if not chat.title and not chat.head_id]
     )
@@ -89,10 +89,13 @@ def draw(
         ):
             st.caption(day)
             for chat in group:
-                found = Found(
-                    query or "", said.get(chat.id), drafts.get(chat.id, ""), chat.id in running
+                details = Found(
+                    query or "",
+                    passage_of.get(chat.id),
+                    drafts.get(chat.id, ""),
+                    chat.id in running,
                 )
-                _draw_chat(chat, chat_page, chat.id == active_chat_id, found)
+                _draw_chat(chat, chat_page, chat.id == active_chat_id, details)
         if not chats:
             st.caption(t("No chat holds these words.") if query else t("No chats yet"))
         if len(chats) > shown and st.button(t("Show more"), type="tertiary", key="more-chats"):
@@ -111,9 +114,9 @@ def open_chat(chat_page: StreamlitPage, chat_id: str, query: str = "") -> None:
     st.switch_page(chat_page, query_params=wanted | ({"message": message_id} if message_id else {}))
 
 
-def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found) -> None:
+def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, details: Found) -> None:
     row = f"chat-row-{'active-' if active else ''}{markdown.turned(chat.title)}{chat.id}"
-    untitled = t("{name}, not asked yet", name=found.draft) if found.draft else t(UNTITLED)
+    untitled = t("{name}, not asked yet", name=details.draft) if details.draft else t(UNTITLED)
     title = markdown.label(chat.title or untitled, 60)
     with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
         if st.button(
@@ -122,18 +125,18 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found)
             type="tertiary",
             width="stretch",
             wrap=False,
-            icon="spinner" if found.running else ":material/group:" if chat.shared else None,
-            help=_standing(chat, found),
+            icon="spinner" if details.running else ":material/group:" if chat.shared else None,
+            help=_standing(chat, details),
         ):
-            open_chat(chat_page, chat.id, found.query)
+            open_chat(chat_page, chat.id, details.query)
         chosen = icon_menu(
             t("Rename, export or delete this chat"),
             ["Rename", "Export", projects.MOVE, "Delete"],
             key=f"menu-{chat.id}",
         )
-    if found.passage:
+    if details.passage:
         with st.container(key=f"found-{chat.id}"):
-            st.caption(markdown.found(found.passage.text, found.query.split()))
+            st.caption(markdown.found(details.passage.text, details.query.split()))
     if chosen == "Rename":
         rename(chat.id, chat.title)
     elif chosen == "Export":
@@ -147,8 +150,8 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, found: Found)
         redraw()
 
 
-def _standing(chat: Chat, found: Found) -> str | None:
-    if found.running:
+def _standing(chat: Chat, details: Found) -> str | None:
+    if details.running:
         return t("Being answered")
     return t("Shared chat") if chat.shared else None
 

@@ -122,8 +122,8 @@ def _word(path: str, query: str, start: Message, heard: list[logging.LogRecord])
     sign-out too."""
     if path.endswith(LOGIN):
         return _cause(heard) if start["status"] >= 400 else ""
-    given = parse_qs(query)
-    if not {"code", "error", "state"} & given.keys():
+    params = parse_qs(query)
+    if not {"code", "error", "state"} & params.keys():
         return ""
     cookies = [
         value.decode("latin-1")
@@ -132,7 +132,7 @@ def _word(path: str, query: str, start: Message, heard: list[logging.LogRecord])
     ]
     if any(c.startswith(COOKIE) and not _clears(c) for c in cookies):
         return ""
-    if error := given.get("error"):
+    if error := params.get("error"):
         return (
             "cancelled"
             if error[0] in ("access_denied", "user_cancelled_login", "user_cancelled_authorize")
@@ -150,10 +150,10 @@ def _cause(heard: list[logging.LogRecord]) -> str:
     if any(str(record.msg).startswith(NO_PROVIDER) for record in heard):
         return "stale"
     for error in (record.exc_info[1] for record in heard if record.exc_info):
-        said = str(getattr(error, "error", ""))
-        if said in ("invalid_client", "unauthorized_client", "redirect_uri_mismatch"):
+        error_code = str(getattr(error, "error", ""))
+        if error_code in ("invalid_client", "unauthorized_client", "redirect_uri_mismatch"):
             return "client"
-        if said in ("mismatching_state", "invalid_grant"):
+        if error_code in ("mismatching_state", "invalid_grant"):
             return "stale"
         if isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
             "httpx",

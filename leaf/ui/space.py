@@ -14,10 +14,10 @@ def draw(used: SpaceUsed) -> None:
     most = f" of {size(used.limit)} that may be used" if used.limit else ""
     st.markdown(f"**{size(used.total)}**{most}")
     with st.container(key="space", gap="xxsmall"):
-        for kind, found in used.kinds.items():
+        for kind, amount in used.kinds.items():
             st.progress(
-                min(1.0, found / (used.limit or used.total)),
-                text=f"{kind.capitalize()}: {size(found)}",
+                min(1.0, amount / (used.limit or used.total)),
+                text=f"{kind.capitalize()}: {size(amount)}",
             )
     if used.limit and used.total >= used.limit:
         st.warning(

@@ -30,8 +30,8 @@ _TEXTS = re.compile(rf"\b(?:t|mark)\(\s*{_TEXT}|\bn_\({_TEXT},\s*{_TEXT}")
 def texts(script: str) -> Iterator[tuple[str, str]]:
     """The texts of a script in English, the second of each for more than one of something, or
     empty."""
-    for found in _TEXTS.finditer(script):
-        text, one, many = found.groups()
+    for match in _TEXTS.finditer(script):
+        text, one, many = match.groups()
         yield (one, many) if text is None else (text, "")
 
 
@@ -46,11 +46,11 @@ def _said(language: str, scripts: tuple[str, ...]) -> tuple[tuple[str, str], ...
     """Tuples: to see whether a dict is a table Streamlit would load pandas."""
     if language == ENGLISH:
         return ()
-    found: dict[str, str] = {}
+    translations: dict[str, str] = {}
     with speaking(language):
         for one, many in (pair for script in scripts for pair in texts(script)):
             if many:
-                found[one], found[many] = forms(one, many)
+                translations[one], translations[many] = forms(one, many)
             else:
-                found[one] = t(one)
-    return tuple(found.items())
+                translations[one] = t(one)
+    return tuple(translations.items())

@@ -20,14 +20,14 @@ def keep_theme() -> None:
 
     populate = app_session._populate_theme_msg  # noqa: SLF001
     read = getattr(populate, "plain", populate)  # Streamlit's own, also where ours stands already
-    kept: dict[str, CustomThemeConfig] = {}
+    by_section: dict[str, CustomThemeConfig] = {}
 
     def populate_once(msg: CustomThemeConfig, section: str = "theme") -> None:
-        if section not in kept:
+        if section not in by_section:
             whole = CustomThemeConfig()
             read(whole, section)
-            kept[section] = whole
-        msg.MergeFrom(kept[section])
+            by_section[section] = whole
+        msg.MergeFrom(by_section[section])
 
     populate_once.plain = read  # type: ignore[attr-defined]
     app_session._populate_theme_msg = populate_once  # noqa: SLF001

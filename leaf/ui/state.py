@@ -371,8 +371,8 @@ def account() -> str:
 
 
 def _upload_limits() -> UploadLimits:
-    given = built().settings
-    return UploadLimits(given.max_upload_bytes, given.uploads_person, given.uploads_total)
+    config = built().settings
+    return UploadLimits(config.max_upload_bytes, config.uploads_person, config.uploads_total)
 
 
 def uploader(cookies: Mapping[str, str]) -> str:
@@ -408,27 +408,27 @@ def rules() -> visitors.Rules:
     registry = _registry()
     if registry.rules is not None:
         return registry.rules
-    found = _read_rules()
-    if not found.problem:
-        registry.rules = found
-    return found
+    new_rules = _read_rules()
+    if not new_rules.problem:
+        registry.rules = new_rules
+    return new_rules
 
 
 def _read_rules() -> visitors.Rules:
     """Settings that cannot be read let nobody in but this machine, and say which."""
     try:
         signed = login_needed()
-        given = settings.load(secrets=_secrets())
+        config = settings.load(secrets=_secrets())
     except SettingsError as e:
         return visitors.Rules(problem=str(e))
-    is_open = signed or given.allow_open
+    is_open = signed or config.allow_open
     try:
-        token = kept_token(given.home) if given.local_token and not is_open else ""
+        token = kept_token(config.home) if config.local_token and not is_open else ""
     except (OSError, SettingsError) as e:
-        return visitors.Rules(problem=f"The data folder {given.home} cannot be used: {e}")
+        return visitors.Rules(problem=f"The data folder {config.home} cannot be used: {e}")
     return visitors.Rules(
         is_open,
-        given.allowed_hosts,
+        config.allowed_hosts,
         visitors.origin_of(_redirect_uri()) if signed else "",
         token,
     )
@@ -445,8 +445,8 @@ def checks() -> list[Check]:
 
         with st.spinner(t("Looking")):
             st.session_state["checks"] = check(leaf().settings, session().models)
-    found: list[Check] = st.session_state["checks"]
-    return found
+    results: list[Check] = st.session_state["checks"]
+    return results
 
 
 @dataclass(frozen=True)
@@ -470,8 +470,8 @@ def _check_visitor() -> None:
     headers = Headers(
         {**st.context.headers.to_dict(), "host": st.context.headers.get("host") or "localhost"}
     )
-    given = built().settings
-    why = visitors.refusal(visitors.Rules(given.allow_open, given.allowed_hosts), headers, client)
+    config = built().settings
+    why = visitors.refusal(visitors.Rules(config.allow_open, config.allowed_hosts), headers, client)
     if why is not None:
         raise SettingsError(*why)
 

@@ -56,8 +56,8 @@ def _key(item: Item, message_id: str) -> str:
 
 def caption(part: ToolPart) -> str:
     """What a step says, shimmering while it runs."""
-    said = markdown.label(said_of(part), 160)
-    return f":shimmer[{said}]" if part["state"] in WORKING else said
+    label = markdown.label(said_of(part), 160)
+    return f":shimmer[{label}]" if part["state"] in WORKING else label
 
 
 def said_of(part: ToolPart) -> str:

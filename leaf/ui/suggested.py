@@ -49,18 +49,18 @@ def draw_follow_ups(place: Any, chat: Chat, last: Message) -> None:
     """Under the last answer, when they are made; once in a tab."""
     if place is None:
         return
-    kept: dict[str, list[str]] = st.session_state.setdefault(KEPT, {})
-    if last.id not in kept:
+    questions_of: dict[str, list[str]] = st.session_state.setdefault(KEPT, {})
+    if last.id not in questions_of:
         with place:
-            found = _follow_ups(last)
-        if found is None:
+            questions = _follow_ups(last)
+        if questions is None:
             return
-        kept.clear()
-        kept[last.id] = found
-    if kept[last.id]:
+        questions_of.clear()
+        questions_of[last.id] = questions
+    if questions_of[last.id]:
         with place, st.container(key=f"follows-{last.id}", gap="xsmall"):
             st.caption(t("Ask next"))
-            draw(kept[last.id], "follow-up", lambda question: composer.ask(chat, question))
+            draw(questions_of[last.id], "follow-up", lambda question: composer.ask(chat, question))
 
 
 def _follow_ups(last: Message) -> list[str] | None:

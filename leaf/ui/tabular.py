@@ -105,7 +105,7 @@ def _frame(
     import pandas as pd
 
     frame = pd.DataFrame([list(row) for row in rows], columns=unique(columns))
-    made = {}  # put together once: to put a column into a frame takes long where it has thousands
+    cells_of = {}  # put together once: to put a column into a frame takes long where it has thousands
     kinds = [*types, *[""] * len(frame.columns)]
     for (name, cells), kind in zip(frame.items(), kinds, strict=False):
         if NUMBER.search(kind):
@@ -114,8 +114,8 @@ def _frame(
             cells = cells.map(
                 lambda value: value if value is None or isinstance(value, str) else str(value)
             )
-        made[name] = cells
-    return pd.DataFrame(made, index=frame.index, columns=frame.columns)
+        cells_of[name] = cells
+    return pd.DataFrame(cells_of, index=frame.index, columns=frame.columns)
 
 
 MARKER = "\u2060quoted"
@@ -165,12 +165,12 @@ def _coloured(frame: Any, marks: QuotedCells | None, summed: frozenset[int]) -> 
 def _decimals(values: Sequence[float]) -> int | None:
     """How many decimals a column has: as many as its figures, or enough to tell the smallest apart
     from nothing; none where that takes too many."""
-    given = [value for value in values if math.isfinite(value) and value]
-    ends = (Decimal(repr(value)).normalize().as_tuple().exponent for value in given)
+    numbers = [value for value in values if math.isfinite(value) and value]
+    ends = (Decimal(repr(value)).normalize().as_tuple().exponent for value in numbers)
     longest = max((-end for end in ends if isinstance(end, int)), default=0)
     if longest <= DECIMALS:
         return max(0, longest)
-    smallest = min(map(abs, given))
+    smallest = min(map(abs, numbers))
     needed = max(DECIMALS, DIGITS - 1 - math.floor(math.log10(smallest)))
     return min(longest, needed) if needed <= MOST_DECIMALS else None
 

@@ -129,8 +129,8 @@ def _board(asked: FileRequest) -> Taken:
 
 
 def _document(asked: FileRequest) -> Taken:
-    made = asked.own.documents.export(asked.of["document_id"], asked.of["form"])
-    return Taken(_put(asked, made.data), made.name, made.media_type)
+    export = asked.own.documents.export(asked.of["document_id"], asked.of["form"])
+    return Taken(_put(asked, export.data), export.name, export.media_type)
 
 
 def _answer(asked: FileRequest) -> Taken:
@@ -165,8 +165,8 @@ def _drawn(asked: FileRequest, chat_id: str, part: ToolPart | None) -> Taken:
             chat_id, spec, columns, chart["rows"], cast("ChartForm", form)
         )
     title = spec.get("title")
-    said = title.get("text", "") if isinstance(title, Mapping) else title
-    return _made(_put(asked, data), words.file_name(str(said or "chart")), form)
+    title_text = title.get("text", "") if isinstance(title, Mapping) else title
+    return _made(_put(asked, data), words.file_name(str(title_text or "chart")), form)
 
 
 def _usage(asked: FileRequest) -> Taken:
@@ -211,10 +211,10 @@ MADE: Mapping[str, Take] = {
 
 
 def _known(asked: FileRequest, forms: object, name: str = "form") -> str:
-    given = asked.of[name]
-    if given not in get_args(forms):
-        raise NotFoundError(f"There is no {name} '{given[:40]}'.")
-    return given
+    value = asked.of[name]
+    if value not in get_args(forms):
+        raise NotFoundError(f"There is no {name} '{value[:40]}'.")
+    return value
 
 
 def _put(asked: FileRequest, data: bytes) -> Path:

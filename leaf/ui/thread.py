@@ -258,9 +258,9 @@ def _show_branch(message_id: str) -> None:
 
 
 def _draw_feedback(message: Message) -> None:
-    given = {1: 1, -1: 0}.get(message.feedback)
-    chosen = st.feedback("thumbs", key=f"thumbs-{message.id}", default=given)
-    if chosen != given and chosen != st.session_state.get(f"thumbs-kept-{message.id}", given):
+    rating = {1: 1, -1: 0}.get(message.feedback)
+    chosen = st.feedback("thumbs", key=f"thumbs-{message.id}", default=rating)
+    if chosen != rating and chosen != st.session_state.get(f"thumbs-kept-{message.id}", rating):
         st.session_state[f"thumbs-kept-{message.id}"] = chosen
         session().messages.set_feedback(
             message.id, {1: 1, 0: -1}.get(chosen, 0) if chosen is not None else 0

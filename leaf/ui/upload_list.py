@@ -92,9 +92,9 @@ def _key() -> UploadKey:
 
 def _ask_about(job_id: str) -> None:
     """A new chat with what a job has added."""
-    found = [item.file_id for item in session().jobs.outcomes(job_id) if item.file_id]
+    file_ids = [item.file_id for item in session().jobs.outcomes(job_id) if item.file_id]
     chat = session().chats.create()
-    session().attached.add(chat.id, list(dict.fromkeys(found)))
+    session().attached.add(chat.id, list(dict.fromkeys(file_ids)))
     session().jobs.forget(job_id)
     preview.close()
     st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})

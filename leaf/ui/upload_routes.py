@@ -70,7 +70,7 @@ class UploadRoutes:
     def routes(self, path: str) -> list[Route]:
         """Below this path, as browsers ask for it."""
         one = "/{job}/{position:int}"
-        found: list[tuple[str, str, Handler]] = [
+        endpoints: list[tuple[str, str, Handler]] = [
             ("", "GET", self._list),
             ("", "POST", self._begin),
             ("/{job}", "DELETE", self._cancel_all),
@@ -84,7 +84,7 @@ class UploadRoutes:
         ]
         return [
             Route(path + rest, self._answered(handler), methods=[method])
-            for rest, method, handler in found
+            for rest, method, handler in endpoints
         ]
 
     def _answered(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -111,8 +111,8 @@ class UploadRoutes:
 
         here = request.query_params.get("here", "")
 
-        found = await to_thread.run_sync(lambda: shown(key.session(), here))
-        return JSONResponse(found, headers={"cache-control": "no-store"})
+        jobs = await to_thread.run_sync(lambda: shown(key.session(), here))
+        return JSONResponse(jobs, headers={"cache-control": "no-store"})
 
     async def _begin(self, request: Request, key: UploadKey) -> Response:
         target, new, files = _asked(await _body(request))
@@ -171,16 +171,16 @@ class UploadRoutes:
                 await to_thread.run_sync(_fail, own, job_id, position, problem)
 
     async def _cancel(self, request: Request, key: UploadKey) -> Response:
-        given = str(request.path_params["job"]), int(request.path_params["position"])
-        return await _done(lambda: key.session().jobs.cancel(*given))
+        item = str(request.path_params["job"]), int(request.path_params["position"])
+        return await _done(lambda: key.session().jobs.cancel(*item))
 
     async def _cancel_all(self, request: Request, key: UploadKey) -> Response:
         job_id = str(request.path_params["job"])
         return await _done(lambda: key.session().jobs.cancel_all(job_id))
 
     async def _again(self, request: Request, key: UploadKey) -> Response:
-        given = str(request.path_params["job"]), int(request.path_params["position"])
-        return await _done(lambda: key.session().jobs.again(*given))
+        item = str(request.path_params["job"]), int(request.path_params["position"])
+        return await _done(lambda: key.session().jobs.again(*item))
 
     async def _go_on(self, request: Request, key: UploadKey) -> Response:
         job_id = str(request.path_params["job"])
@@ -275,15 +275,15 @@ def _positions(body: bytes) -> list[int]:
     raise UploadRefusedError(400, "This is no list of files of a page.")
 
 
-def _named(given: Any) -> tuple[str, int]:
-    match given:
+def _named(entry: Any) -> tuple[str, int]:
+    match entry:
         case [str(name), int(size)] if 0 <= size < 1 << 53:
             return name[:4_000], size
     raise ValueError("no file")
 
 
-def _refused(status: int, said: str, why: str = "") -> Response:
+def _refused(status: int, message: str, why: str = "") -> Response:
     """`why` is for the list: `key` and `busy` pass by themselves."""
     return JSONResponse(
-        {"error": problems.said(said), "why": why}, status, {"cache-control": "no-store"}
+        {"error": problems.said(message), "why": why}, status, {"cache-control": "no-store"}
     )

@@ -23,8 +23,8 @@ Json = dict[str, Any]
 def shown(own: Session, here: str) -> list[Json]:
     """What is under way, wherever it was begun, and what became of that which was begun here: in
     the chat of this id, or on Files (`files`), where all of it is shown."""
-    found = [job for job in own.jobs.list() if job.announced]
-    return [_job(own, job, here) for job in found if job.under_way or _belongs(job, here)]
+    jobs = [job for job in own.jobs.list() if job.announced]
+    return [_job(own, job, here) for job in jobs if job.under_way or _belongs(job, here)]
 
 
 def under_way(own: Session) -> int:
@@ -60,14 +60,14 @@ def _job(own: Session, job: Job, here: str) -> Json:
 
 def _item(own: Session, progress: ItemProgress, under_way: bool) -> Json:
     item = progress.item
-    state, share, said = _state(own, progress, under_way)
+    state, share, note = _state(own, progress, under_way)
     return {
         "n": item.position,
         "name": item.name,
         "size": item.given.get("size", 0),
         "state": state,
         "share": share,
-        "said": said,
+        "said": note,
         "file": item.file_id,
         "sendable": "path" in item.given,
         "again": item.state == "failed" and "sha256" in item.given,

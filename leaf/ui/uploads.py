@@ -87,8 +87,10 @@ def _missing(names: Sequence[str], job: Job) -> list[str]:
     left = list((Counter(names) - done).elements())
     if job.problem or not left:
         return []
-    said = t("{shown}: not added, since adding was stopped. Attach it again.", shown=_named(left))
-    return [said]
+    sentence = t(
+        "{shown}: not added, since adding was stopped. Attach it again.", shown=_named(left)
+    )
+    return [sentence]
 
 
 def _outcome(job: Job) -> UploadOutcome:
@@ -131,14 +133,14 @@ def lines_of(outcome: UploadOutcome) -> list[str]:
 
 def say(where: str) -> None:
     """What happened to the last uploads, once."""
-    said = st.session_state.pop(f"said-{where}", None)
-    if said is None:
+    report = st.session_state.pop(f"said-{where}", None)
+    if report is None:
         return
-    for line in said["problems"]:
+    for line in report["problems"]:
         st.warning(markdown.paragraph(line), icon=":material/warning:")
-    for line in said["came_out"]:
+    for line in report["came_out"]:
         st.info(markdown.paragraph(line), icon=":material/folder_zip:")
-    names = said["duplicates"]
+    names = report["duplicates"]
     if names:
         listed = ", ".join(names[:3]) + (
             t(" and {n} more", n=len(names) - 3) if len(names) > 3 else ""

@@ -74,7 +74,11 @@ def refusal(rules: Rules, headers: Headers, client: str) -> tuple[str, str] | No
         host, client, any(header in headers for header in FORWARDED)
     ):
         return (rules.problem, "") if rules.problem else CLOSED
-    names = [host_name(given) for given in (host, _first(headers.get("x-forwarded-host"))) if given]
+    names = [
+        host_name(authority)
+        for authority in (host, _first(headers.get("x-forwarded-host")))
+        if authority
+    ]
     known = (*rules.hosts, host_name(urlsplit(rules.origin).netloc))
     if (
         rules.is_open
@@ -104,15 +108,17 @@ def trusted_host(rules: Rules, headers: Headers) -> str | None:
     try:
         page = urlsplit(origin)
         wanted = (host_name(page.netloc), page.port or PORTS.get(page.scheme))
-        reached = [given for given in (host, _first(headers.get("x-forwarded-host"))) if given]
+        reached = [
+            authority for authority in (host, _first(headers.get("x-forwarded-host"))) if authority
+        ]
         same = [
-            given
-            for given in reached
-            if (host_name(given), _port(given) or PORTS.get(page.scheme)) == wanted
+            authority
+            for authority in reached
+            if (host_name(authority), _port(authority) or PORTS.get(page.scheme)) == wanted
         ]
     except ValueError:
         return None
-    usual = (PORTS.get(page.scheme), *(_port(given) for given in reached))
+    usual = (PORTS.get(page.scheme), *(_port(authority) for authority in reached))
     known = rules.is_open and (
         (_named(wanted[0], rules.hosts) and wanted[1] in usual) or origin.lower() == rules.origin
     )

@@ -413,19 +413,19 @@ def traced(found: ReceiptsData) -> str:
 def opposite(found: ReceiptsData) -> list[str]:
     """`1 figure says the opposite of the results`, if any does."""
     against = int(found.get("against") or 0)
-    said = n_(
+    phrase = n_(
         "{n} figure says the opposite of the results",
         "{n} figures say the opposite of the results",
         against,
     )
-    return [said] if against else []
+    return [phrase] if against else []
 
 
 def untraced(found: ReceiptsData) -> list[str]:
     """`2 figures without a receipt`, if any is."""
     without = int(found["figures"]) - int(found["with"]) - int(found.get("against") or 0)
-    said = n_("{n} figure without a receipt", "{n} figures without a receipt", without)
-    return [said] if without > 0 else []
+    phrase = n_("{n} figure without a receipt", "{n} figures without a receipt", without)
+    return [phrase] if without > 0 else []
 
 
 def receipt(found: ReceiptKept) -> str:

@@ -43,6 +43,6 @@ def reason(part: ToolPart) -> str:
     text = said(str(part.get("errorText") or "").strip()[:LOOKED])
     line = text.split("\n", 1)[0].strip()
     # What is quoted may hold ends of sentences: of a file's name, of a cell, of code.
-    blind = _QUOTED.sub(lambda found: "x" * len(found[0]), line)
+    blind = _QUOTED.sub(lambda match: "x" * len(match[0]), line)
     end = _END.search(blind)
     return cut(line[: end.start()] if end else line, REASON).rstrip(":")

@@ -296,14 +296,16 @@ class _StreamReader:
                     raise
         raise AssertionError("unreachable")
 
-    def _upload(self, data: bytes, media_type: str, kept: timedelta) -> tuple[str, datetime | None]:
+    def _upload(
+        self, data: bytes, media_type: str, lifetime: timedelta
+    ) -> tuple[str, datetime | None]:
         """A picture to the Files API. Its name says nothing about the user's file."""
         import anthropic
 
         name = f"picture.{media_type.rpartition('/')[2]}"
         try:
-            made = self._client.files.upload(
-                file=(name, data, media_type), expires_in_seconds=int(kept.total_seconds())
+            upload = self._client.files.upload(
+                file=(name, data, media_type), expires_in_seconds=int(lifetime.total_seconds())
             )
         except (anthropic.RateLimitError, anthropic.AuthenticationError):
             raise
@@ -312,14 +314,14 @@ class _StreamReader:
                 f"The model server took no picture ({e.status_code}): "
                 f"{words_of(e) or 'no reason given'}."
             ) from e
-        return made.id, made.expires_at
+        return upload.id, upload.expires_at
 
 
-def _lost_uploads(said: str, file_ids: Sequence[str]) -> list[str]:
+def _lost_uploads(refusal: str, file_ids: Sequence[str]) -> list[str]:
     """Which of the uploads a refusal is about: those that it names, else all; none if it is about
     something else."""
-    named = [file_id for file_id in file_ids if file_id in said]
-    words = said.lower()
+    named = [file_id for file_id in file_ids if file_id in refusal]
+    words = refusal.lower()
     about_files = bool(named) or (
         "file" in words
         and any(word in words for word in ("not found", "expired", "does not exist"))

@@ -52,11 +52,11 @@ class ErrorTranslator:
     def translate(self, error: Exception, model: str, *, began: bool) -> ModelError:
         """One clear sentence for what the SDK or the connection threw, and what to do. It never
         holds the key, also where the server said it."""
-        found = self._translate(error, model, began=began)
-        if len(self._api_key) > 3 and self._api_key in found.message:
-            found.message = found.message.replace(self._api_key, "(the key)")
-            found.args = (found.message, found.hint)
-        return found
+        failure = self._translate(error, model, began=began)
+        if len(self._api_key) > 3 and self._api_key in failure.message:
+            failure.message = failure.message.replace(self._api_key, "(the key)")
+            failure.args = (failure.message, failure.hint)
+        return failure
 
     def _translate(self, error: Exception, model: str, *, began: bool) -> ModelError:
         import anthropic
@@ -77,8 +77,8 @@ class ErrorTranslator:
                 retryable=True,
             )
         if isinstance(error, anthropic.APIConnectionError):
-            if found := self._why_unreached(error):
-                return found
+            if cause := self._why_unreached(error):
+                return cause
             return ModelError(
                 f"The model server at {place} cannot be reached.",
                 self._where_to_look(),
@@ -91,8 +91,8 @@ class ErrorTranslator:
                 retryable=True,
             )
         if began:
-            said = error.said if isinstance(error, wire.NotMessagesError) else ""
-            return TurnCutError(f"The model server at {place} {_foreign(said)}", "Ask again.")
+            words = error.said if isinstance(error, wire.NotMessagesError) else ""
+            return TurnCutError(f"The model server at {place} {_foreign(words)}", "Ask again.")
         return self._no_messages_api("", openai=False)
 
     def _why_unreached(self, error: Exception) -> ModelError | None:
@@ -122,7 +122,9 @@ class ErrorTranslator:
                 )
         return None
 
-    def _no_messages_api(self, said: str, *, openai: bool, status: int | None = None) -> ModelError:
+    def _no_messages_api(
+        self, words: str, *, openai: bool, status: int | None = None
+    ) -> ModelError:
         """What answers there is something else: a server of OpenAI's API alone, which is named, or
         anything."""
         place, mark = self.place(), f" ({status})" if status else ""
@@ -139,10 +141,10 @@ class ErrorTranslator:
             return ModelError(
                 f"There is no Messages API at {place}{mark}.", self._where_to_look(), status=status
             )
-        return ModelError(f"The model server at {place} {_foreign(said)}", self._where_to_look())
+        return ModelError(f"The model server at {place} {_foreign(words)}", self._where_to_look())
 
     def _translate_status(self, error: anthropic.APIStatusError, model: str) -> ModelError:
-        status, place, said = error.status_code, self.place(), words_of(error)
+        status, place, words = error.status_code, self.place(), words_of(error)
         if status == 401:
             return ModelError(
                 f"The model server at {place} refused the key (401).",
@@ -151,23 +153,23 @@ class ErrorTranslator:
             )
         if status == 403:
             return ModelError(
-                f"The key may not use this model or server (403): {said}.",
+                f"The key may not use this model or server (403): {words}.",
                 "Choose another model.",
                 status=status,
             )
-        if status == 404 and model and _is_about_model(error, said, model):
+        if status == 404 and model and _is_about_model(error, words, model):
             hint = "Choose another in the settings" + ("." if self._own else ", or set LEAF_MODEL.")
             return ModelError(
                 f"The model server at {place} has no model '{model}' (404).", hint, status=status
             )
-        if status in (404, 405, 501) or (status in (400, 422) and openai_only.is_about_path(said)):
-            return self._no_messages_api(said, openai=False, status=status)
-        if status == 413 or (status == 400 and _too_long(said)):
+        if status in (404, 405, 501) or (status in (400, 422) and openai_only.is_about_path(words)):
+            return self._no_messages_api(words, openai=False, status=status)
+        if status == 413 or (status == 400 and _too_long(words)):
             hint = "Start a new chat, or ask with fewer files."
             text = f"The question with its history is longer than the model can take ({status})."
-            tokens, most = _figures(said)
+            tokens, most = _figures(words)
             return TooLongError(text, hint, status=status, tokens=tokens, most=most)
-        if status == 402 or "credit balance" in said.lower():
+        if status == 402 or "credit balance" in words.lower():
             hint = "Top it up, or use another key."
             return ModelError(
                 f"The account of this key has no credit left ({status}).", hint, status=status
@@ -179,7 +181,7 @@ class ErrorTranslator:
                 "Give the address to which it leads.",
                 status=status,
             )
-        reason = said or "no reason given"
+        reason = words or "no reason given"
         if status == 429 or status >= 500:
             text = f"The model server failed ({status}): {reason}."
             if status == 429:
@@ -207,11 +209,11 @@ class ErrorTranslator:
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """An error and what led to it, the last first."""
     seen: list[BaseException] = []
-    found: BaseException | None = error
-    while found is not None and found not in seen:
-        seen.append(found)
-        yield found
-        found = found.__cause__ or found.__context__
+    cause: BaseException | None = error
+    while cause is not None and cause not in seen:
+        seen.append(cause)
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _translate_event(error: wire.BrokenOffError) -> ModelError:
@@ -233,17 +235,17 @@ def _translate_event(error: wire.BrokenOffError) -> ModelError:
     return TurnCutError(f"The model server broke the answer off: {reason}.", _AGAIN, retryable=True)
 
 
-def _foreign(said: str) -> str:
-    return "sent something that is not a Messages API stream" + (f": {said}." if said else ".")
+def _foreign(words: str) -> str:
+    return "sent something that is not a Messages API stream" + (f": {words}." if words else ".")
 
 
-def _is_about_model(error: anthropic.APIStatusError, said: str, model: str) -> bool:
+def _is_about_model(error: anthropic.APIStatusError, words: str, model: str) -> bool:
     """Whether a 404 means the model. Of the servers that do not use the Messages API's own form, it
     names it."""
     body = error.body if isinstance(error.body, dict) else {}
-    own = body.get("type") == "error" and not openai_only.is_about_path(said)
-    return bool(said) and (
-        own or model in said or ("model" in said.lower() and not openai_only.is_about_path(said))
+    own = body.get("type") == "error" and not openai_only.is_about_path(words)
+    return bool(words) and (
+        own or model in words or ("model" in words.lower() and not openai_only.is_about_path(words))
     )
 
 
@@ -254,13 +256,13 @@ def words_of(error: anthropic.APIStatusError) -> str:
     return wire.words(body.get("error") or body.get("detail") or body)
 
 
-def _too_long(said: str) -> bool:
+def _too_long(words: str) -> bool:
     phrases = ("too long", "context window", "context length", "maximum context", "exceeds the max")
-    return any(phrase in said.lower() for phrase in phrases)
+    return any(phrase in words.lower() for phrase in phrases)
 
 
-def _figures(said: str) -> tuple[int, int]:
+def _figures(words: str) -> tuple[int, int]:
     """The server's own count and its limit, where it names them: `prompt is too long: 1200000
     tokens > 1000000 maximum`."""
-    found = re.search(r"(\d+) tokens > (\d+)", said)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.search(r"(\d+) tokens > (\d+)", words)
+    return (int(match[1]), int(match[2])) if match else (0, 0)

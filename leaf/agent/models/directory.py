@@ -94,13 +94,13 @@ class ModelDirectory:
         with self._lock:
             if time.monotonic() >= self._until:
                 try:
-                    self._known, kept = self._ask(), KEPT_SECONDS
+                    self._known, seconds = self._ask(), KEPT_SECONDS
                 except ModelError:
-                    kept = KEPT_SECONDS / 10
+                    seconds = KEPT_SECONDS / 10
                     self._known = self._known or (
                         [] if self._settings.model_url else [(name, name) for name in PRICES]
                     )
-                self._until = time.monotonic() + kept
+                self._until = time.monotonic() + seconds
             return self._known
 
 

@@ -61,10 +61,10 @@ class _JudgedBackend(httpcore2.NetworkBackend):
     ) -> httpcore2.NetworkStream:
         """Raises InnerAddressError, and ConnectError as any other."""
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as e:
             raise httpcore2.ConnectError(e) from e
-        addresses = list(dict.fromkeys(str(place[4][0]) for place in found))
+        addresses = list(dict.fromkeys(str(place[4][0]) for place in infos))
         for address in addresses:
             self._reach.judge(host, port, address)
         for address in addresses[:-1]:

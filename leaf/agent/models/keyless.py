@@ -128,13 +128,13 @@ class KeylessModel:
         if stop.is_set():
             raise RunError("Stopped.")
         content = []
-        for i, (name, given) in enumerate(calls):
+        for i, (name, arguments) in enumerate(calls):
             content.append(
                 {
                     "type": "tool_use",
                     "id": f"rule_{len(request.messages)}_{i}",
                     "name": name,
-                    "input": given,
+                    "input": arguments,
                 }
             )
             emit(ModelEvent("tool-input", "start", i, call_id=str(content[-1]["id"]), name=name))
@@ -144,7 +144,7 @@ class KeylessModel:
 
 def tells(text: str) -> bool:
     """Whether an answer says, in any language, that no model is connected."""
-    return _NOTICE in text or any(said in text for said in in_all(_CONNECT))
+    return _NOTICE in text or any(phrase in text for phrase in in_all(_CONNECT))
 
 
 def _was_told(message: RawMessage) -> bool:
@@ -153,13 +153,13 @@ def _was_told(message: RawMessage) -> bool:
     )
 
 
-def _say(said: Answer, emit: Emit, told: bool) -> RawBlock:
-    text = said.text if told else f"{said.text}\n\n{t(_CONNECT)}"
+def _say(reply: Answer, emit: Emit, told: bool) -> RawBlock:
+    text = reply.text if told else f"{reply.text}\n\n{t(_CONNECT)}"
     emit(ModelEvent("text", "start", 0))
     emit(ModelEvent("text", "delta", 0, text))
     emit(ModelEvent("text", "end", 0))
-    if said.questions:
-        emit(ModelEvent("questions", questions=said.questions))
+    if reply.questions:
+        emit(ModelEvent("questions", questions=reply.questions))
     return {"type": "text", "text": text}
 
 
@@ -210,8 +210,8 @@ def answer(question: str) -> Script:
             else ("read_drive_file", {"file": link})
             for link in links
         ]
-        if said := list(dict.fromkeys(filter(None, map(_of_drive, results)))):
-            return Answer("\n\n".join(said))
+        if texts := list(dict.fromkeys(filter(None, map(_of_drive, results)))):
+            return Answer("\n\n".join(texts))
     return (yield from _from_files(question))
 
 
@@ -262,11 +262,11 @@ def _from_files(question: str) -> Script:
         if "error" not in result
         for row in result["data"]["table"]["rows"]
     ]
-    found = _decide([Grammar(question, table, values) for table in tables], left)
-    if not isinstance(found, Answer):
-        found = yield from _query(*found, drawn=bool(drawn), shape=shape)
-    found = replace(found, text="\n\n".join([found.text, *failed]))
-    return (yield from _search(question, texts, found)) if texts and found.refused else found
+    outcome = _decide([Grammar(question, table, values) for table in tables], left)
+    if not isinstance(outcome, Answer):
+        outcome = yield from _query(*outcome, drawn=bool(drawn), shape=shape)
+    outcome = replace(outcome, text="\n\n".join([outcome.text, *failed]))
+    return (yield from _search(question, texts, outcome)) if texts and outcome.refused else outcome
 
 
 def _describe(
@@ -275,15 +275,15 @@ def _describe(
     """The tables, at most so many, the first of each file before its others; what failed; and how
     many are left."""
     asked = [(file, {"file": file["handle"]}) for file in files]
-    results = yield [("describe_table", given) for _, given in asked[:TABLES_DESCRIBED]]
+    results = yield [("describe_table", arguments) for _, arguments in asked[:TABLES_DESCRIBED]]
     firsts = list(zip(asked, results, strict=False))
     asked += [
-        (file, {**given, "sheet": name})
-        for (file, given), r in firsts
+        (file, {**arguments, "sheet": name})
+        for (file, arguments), r in firsts
         for name in r["data"].get("others") or ()
     ]
     if others := asked[len(results) : TABLES_DESCRIBED]:
-        results = [*results, *(yield [("describe_table", given) for _, given in others])]
+        results = [*results, *(yield [("describe_table", arguments) for _, arguments in others])]
     each = [(file, result) for (file, _), result in zip(asked, results, strict=False)]
     failed = [
         t("{file} could not be used: {why}", file=file["name"], why=result["error"])
@@ -307,15 +307,15 @@ def _query(table: AskedTable, query: Query, *, drawn: bool, shape: str) -> Scrip
     [result] = yield [("query_tables", {"sql": sql})]
     if "error" in result:
         return Answer(f"{_failed(result)}\n\n```sql\n{sql}\n```")
-    found = result["data"]["table"]
-    if (spec := answers.chart_of(query, drawn=drawn, shape=shape)) and len(found["rows"]) > 2:
-        yield [("make_chart", {"spec": spec, "result_id": found["result_id"]})]
-    said, marked = yield from _doubts(table, query, found)
-    return Answer(answers.of_query(query, table, found, said, marked))
+    grid = result["data"]["table"]
+    if (spec := answers.chart_of(query, drawn=drawn, shape=shape)) and len(grid["rows"]) > 2:
+        yield [("make_chart", {"spec": spec, "result_id": grid["result_id"]})]
+    notes, marked = yield from _doubts(table, query, grid)
+    return Answer(answers.of_query(query, table, grid, notes, marked))
 
 
 def _doubts(
-    table: AskedTable, query: Query, found: TableShown
+    table: AskedTable, query: Query, grid: TableShown
 ) -> Generator[Calls, list[Gave], tuple[list[str], frozenset[str]]]:
     """What to say of rows that are counted and called a total, and the names to mark."""
     if not (sql := doubts.rows_sql(query, table)):
@@ -330,12 +330,12 @@ def _doubts(
     if not called:
         return [], frozenset()
     if not doubts.is_single(query):
-        return doubts.said_of_groups(query, called, found)
+        return doubts.said_of_groups(query, called, grid)
     [rest] = yield [("query_tables", {"sql": doubts.rest_sql(query, table, called)})]
     without = rest["data"].get("table")
-    if without and by_sum and not doubts.is_multiple(found, without):
+    if without and by_sum and not doubts.is_multiple(grid, without):
         return [], frozenset()
-    return doubts.said_of_single(query, called, found, without) if without else [], frozenset()
+    return doubts.said_of_single(query, called, grid, without) if without else [], frozenset()
 
 
 def _compare(one: Meant, other: Meant) -> Script:
@@ -343,11 +343,11 @@ def _compare(one: Meant, other: Meant) -> Script:
     [result] = yield [("query_tables", {"sql": sql})]
     if "error" in result:
         return Answer(f"{_failed(result)}\n\n```sql\n{sql}\n```")
-    found, said, marked = result["data"]["table"], list[str](), frozenset[str]()
+    grid, notes, marked = result["data"]["table"], list[str](), frozenset[str]()
     for table, query in (one, other):
-        more, names = yield from _doubts(table, query, found)
-        said, marked = [*said, *more], marked | names
-    return Answer(answers.of_comparison(one, other, found, list(dict.fromkeys(said)), marked))
+        more, names = yield from _doubts(table, query, grid)
+        notes, marked = [*notes, *more], marked | names
+    return Answer(answers.of_comparison(one, other, grid, list(dict.fromkeys(notes)), marked))
 
 
 def _begin_of(files: Sequence[FileListed]) -> Script:
@@ -393,23 +393,23 @@ def _search(question: str, files: Sequence[FileListed], refused: Answer | None =
         "{n} places in the files mention this:",
         len(passages),
     )
-    said = answers.of_passages(head, passages, notes)
+    quotes = answers.of_passages(head, passages, notes)
     return (
-        Answer(f"{refused.text.splitlines()[0]}\n\n{said}", refused.questions)
+        Answer(f"{refused.text.splitlines()[0]}\n\n{quotes}", refused.questions)
         if refused
-        else Answer(said)
+        else Answer(quotes)
     )
 
 
-def _under_heading(found: PassageShown) -> Generator[Calls, list[Gave], str]:
+def _under_heading(hit: PassageShown) -> Generator[Calls, list[Gave], str]:
     """What stands around a heading that was found; empty where it is none."""
-    text = found["text"].strip()
-    if not text.startswith("#") or len(text) > _HEADING or "handle" not in found:
+    text = hit["text"].strip()
+    if not text.startswith("#") or len(text) > _HEADING or "handle" not in hit:
         return ""
-    where: ToolInput = {"file": found["handle"], "where": around(found["place"]), "max_tokens": 400}
+    where: ToolInput = {"file": hit["handle"], "where": around(hit["place"]), "max_tokens": 400}
     [result] = yield [("read_file", where)]
     passages = result["data"].get("passages")
-    head = t("**{file}** at {place}:", file=answers.cell(found["name"]), place=found["place"])
+    head = t("**{file}** at {place}:", file=answers.cell(hit["name"]), place=hit["place"])
     return answers.of_passages(head, passages) if passages else ""
 
 
@@ -443,23 +443,23 @@ def _decide(grammars: Sequence[Grammar], left: int) -> Answer | tuple[AskedTable
         )
         tables = [g.table for g in grammars]
         return Answer(profiles, working(chosen[0], len(grammars) > 1, tables))
-    found = readings_of(grammars)
-    if not found and (meant := completed(grammars)):
+    pairs = readings_of(grammars)
+    if not pairs and (meant := completed(grammars)):
         return _ask_back(meant, [g.table for g in grammars], left)
-    if len(found) == 1 and (not left or found[0][0].has("T")):
-        return found[0][0].table, found[0][1]
-    return _ask_back(found, [g.table for g in grammars], left) if found else _refuse(grammars, left)
+    if len(pairs) == 1 and (not left or pairs[0][0].has("T")):
+        return pairs[0][0].table, pairs[0][1]
+    return _ask_back(pairs, [g.table for g in grammars], left) if pairs else _refuse(grammars, left)
 
 
 def _ask_back(
-    found: Sequence[tuple[Grammar, Query]], tables: Sequence[AskedTable], left: int
+    pairs: Sequence[tuple[Grammar, Query]], tables: Sequence[AskedTable], left: int
 ) -> Answer:
     """Every meaning as a question that has only this one."""
-    several, alike = len({g.table.name for g, _ in found}) > 1 or left > 0, found[0][0].table.shape
+    several, alike = len({g.table.name for g, _ in pairs}) > 1 or left > 0, pairs[0][0].table.shape
     count = sum(table.shape == alike for table in tables)
-    names = list(dict.fromkeys(answers.in_words(query) for _, query in found))
+    names = list(dict.fromkeys(answers.in_words(query) for _, query in pairs))
     united = [t(_ACROSS, query=names[0], n=count)] if count > 1 and several else []
-    asked = [in_table(answers.in_words(query), g.table, several, tables) for g, query in found]
+    asked = [in_table(answers.in_words(query), g.table, several, tables) for g, query in pairs]
     here = n_(
         "{n} table is here; it does not say which.",
         "{n} tables are here; it does not say which.",

@@ -88,5 +88,5 @@ def _is_openai_error(answer: Any) -> bool:
         or answer.get("detail")
         or (answer if answer.get("object") == "error" else None)
     )
-    said = str(error.get("message") or "") if isinstance(error, dict) else str(error or "")
-    return bool(error) and not is_about_path(said)
+    message = str(error.get("message") or "") if isinstance(error, dict) else str(error or "")
+    return bool(error) and not is_about_path(message)

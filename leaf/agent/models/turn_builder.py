@@ -69,8 +69,8 @@ class TurnBuilder:
             self._broken,
         )
 
-    def _start(self, index: int, given: RawEvent) -> None:
-        block = {key: value for key, value in given.items() if value is not None}
+    def _start(self, index: int, raw_block: RawEvent) -> None:
+        block = {key: value for key, value in raw_block.items() if value is not None}
         if block["type"] == "tool_use":
             block["id"] = self._own_id(str(block.get("id", "")))
         self._blocks[index] = block
@@ -84,12 +84,12 @@ class TurnBuilder:
             if block.get(kind[1]):
                 self._say(index, "delta", delta=block[kind[1]])
 
-    def _own_id(self, given: str) -> str:
+    def _own_id(self, call_id: str) -> str:
         """The id of a call, made its own where a server gives several calls of a turn one id, or
         none: by it each result finds its call."""
         taken = {block.get("id") for block in self._blocks.values()}
-        others = (f"{given or 'call'}-{number}" for number in count(1 if not given else 2))
-        return next(own for own in chain([given], others) if own and own not in taken)
+        others = (f"{call_id or 'call'}-{number}" for number in count(1 if not call_id else 2))
+        return next(own for own in chain([call_id], others) if own and own not in taken)
 
     def _delta(self, index: int, delta: RawEvent) -> None:
         block = self._blocks[index]

@@ -115,9 +115,9 @@ def _of_message(message: RawMessage) -> Iterator[RawEvent]:
 def _of_block(index: int, block: RawBlock) -> Iterator[RawEvent]:
     if not isinstance(block, dict):
         raise NotMessagesError
-    given = block.get("input")
-    if block.get("type") == "tool_use" and given:
-        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    payload = block.get("input")
+    if block.get("type") == "tool_use" and payload:
+        text = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False)
         delta = {"type": "input_json_delta", "partial_json": text}
         yield {
             "type": "content_block_start",
@@ -132,12 +132,12 @@ def _of_block(index: int, block: RawBlock) -> Iterator[RawEvent]:
 
 def _object(text: str | bytes) -> RawEvent:
     try:
-        found = orjson.loads(text)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:  # half of a pair of surrogates, NaN: what other servers send
-        found = json_text.read(text)
-    if not isinstance(found, dict):
+        value = json_text.read(text)
+    if not isinstance(value, dict):
         raise NotMessagesError
-    return found
+    return value
 
 
 def _check(answer: RawEvent) -> None:

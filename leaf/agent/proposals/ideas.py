@@ -85,7 +85,7 @@ def next_ideas(table: AskedTable, rested: TableQuery) -> Iterator[Idea]:
     """What a person asks next: the period before, a finer step of time, the exception, a chart,
     another breakdown; then what they would have begun with."""
     query, roles = rested.query, roles_of(table)
-    found = [
+    ideas = [
         *map(Idea, _period_before(query)),
         *map(Idea, _finer(query, roles)),
         *map(Idea, _exception(query, roles, rested.rows)),
@@ -93,7 +93,7 @@ def next_ideas(table: AskedTable, rested: TableQuery) -> Iterator[Idea]:
         *map(Idea, _broken_down(query, roles)),
         *map(Idea, first_ideas(table)),
     ]
-    yield from dict.fromkeys(idea for idea in found if idea.drawn or idea.query != query)
+    yield from dict.fromkeys(idea for idea in ideas if idea.drawn or idea.query != query)
 
 
 def _plain(query: Query) -> Query:
@@ -180,16 +180,16 @@ def _filters_in(
     sql: str, names: dict[str, AskedColumn]
 ) -> tuple[tuple[AskedColumn, str, tuple[str, ...]], ...]:
     """Those that are recognised: a column is one text, or lies in a year."""
-    found: dict[AskedColumn, tuple[AskedColumn, str, tuple[str, ...]]] = {}
+    filters: dict[AskedColumn, tuple[AskedColumn, str, tuple[str, ...]]] = {}
     for quoted, bare, one, other in _EQUALS.findall(sql):
         column = names.get((quoted or bare).lower())
         if column is not None and (value := one or other) in column.values:
-            found[column] = (column, "one of", (value,))
+            filters[column] = (column, "one of", (value,))
     for quoted, bare, year in _YEAR.findall(sql):
         column = names.get((quoted or bare).lower())
         if column is not None and column.is_time:
-            found[column] = (column, "in", (year,))
-    return tuple(found.values())
+            filters[column] = (column, "in", (year,))
+    return tuple(filters.values())
 
 
 def _step_in(sql: str) -> str:

@@ -190,5 +190,5 @@ def steps_of(c: AskedColumn) -> Sequence[str]:
         ("year", days >= 400),
     ]
     best = 0 if days <= DAYS else 1 if days <= MONTHS else 2 if days <= QUARTERS else 3
-    found = sorted((abs(number - best), step) for number, (step, fit) in enumerate(fits) if fit)
-    return tuple(step for _, step in found)
+    ranking = sorted((abs(number - best), step) for number, (step, fit) in enumerate(fits) if fit)
+    return tuple(step for _, step in ranking)

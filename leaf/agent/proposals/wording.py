@@ -48,8 +48,8 @@ def worded(
     alone = [] if named else [""]
     named_so = [t("{figure} in {table}", figure="", table=name) for name in table.titles]
     endings = [*alone, *named_so] if named or len(tables) > 1 else alone
-    for said, ending in islice(product(_ways(query, drawn), endings), TRIED):
-        question = _sentence(said, ending)
+    for phrase, ending in islice(product(_ways(query, drawn), endings), TRIED):
+        question = _sentence(phrase, ending)
         if len(question) > LONGEST or not question.isprintable():
             continue
         if understood(question, tables) == (table, query):
@@ -109,9 +109,9 @@ def _least(query: Query, drawn: bool) -> int:
     return 3 if drawn else 1 if single else 2
 
 
-def _sentence(said: str, ending: str) -> str:
-    asked = said.endswith("?")
-    return said[:1].upper() + said[1:].removesuffix("?") + ending + ("?" if asked else "")
+def _sentence(phrase: str, ending: str) -> str:
+    asked = phrase.endswith("?")
+    return phrase[:1].upper() + phrase[1:].removesuffix("?") + ending + ("?" if asked else "")
 
 
 def _ways(query: Query, drawn: bool) -> Iterator[str]:

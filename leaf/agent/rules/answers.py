@@ -116,14 +116,14 @@ def of_comparison(
     marked: Collection[str] = frozenset(),
 ) -> str:
     """Both figures in one table, and how they were read."""
-    said = [
+    figures = [
         t("{figure} in {table}", figure=in_words(query), table=f"`{table.name}`")
         for table, query in (one, other)
     ]
     if not result["rows"]:
         return t("There is no value for this: both tables are empty.")
     notes = sorted(one[1].said | other[1].said)
-    read = t("Read as: {one}, beside {other}.", one=said[0], other=said[1])
+    read = t("Read as: {one}, beside {other}.", one=figures[0], other=figures[1])
     return "\n\n".join([*notes, _grid(result, result["columns"][:1], marked), *doubts, read])
 
 
@@ -299,11 +299,9 @@ def of_query(
     plain = _plain(query, result)
     grouped = query.groups and not (query.kind == "top" and query.limit == 1)
     if not result["rows"] or (not query.groups and result["rows"][0][0] is None):
-        found = t(
-            "There is no value for this: no row meets the conditions, or all cells are empty."
-        )
+        body = t("There is no value for this: no row meets the conditions, or all cells are empty.")
     else:
-        found = _grid(result, plain, marked) if grouped else _sentence(query, result, plain)
+        body = _grid(result, plain, marked) if grouped else _sentence(query, result, plain)
     gaps = dict.fromkeys(c for _, c in query.figures if c.nulls and query.kind != "share")
     empty = [
         t(
@@ -317,7 +315,7 @@ def of_query(
     united = n_("{n} table of one shape", "{n} tables of one shape", len(table.united))
     where = united if table.united else f"`{table.name}`"
     read = t("Read as: {query}, in {where}.", query=in_words(query), where=where)
-    return "\n\n".join([*sorted(query.said), found, *doubts, *empty, read])
+    return "\n\n".join([*sorted(query.said), body, *doubts, *empty, read])
 
 
 def _plain(query: Query, result: TableShown) -> list[str]:
@@ -352,11 +350,11 @@ def _sentence(query: Query, result: TableShown, plain: Sequence[str]) -> str:
         each = t(" each") if len(rows) > 1 else ""
         return f"{first}: {names[-1]} **{values[-1]}**{each}."
     asked = len(names) if query.kind == "figures" else 1
-    said = [
+    figures = [
         f"{name[:1].upper()}{name[1:]}: **{value}**"
         for name, value in zip(names[:asked], values, strict=False)
     ]
-    return "\n\n".join(said) + "".join(
+    return "\n\n".join(figures) + "".join(
         f", {name}: {value}" for name, value in zip(names[asked:], values[asked:], strict=True)
     )
 
@@ -407,12 +405,12 @@ def of_passages(head: str, passages: Sequence[PassageShown], notes: Sequence[str
         f"{_quote(p['text'])}\n\n— {cell(p['name'])}, {p['place']} {_citation(p)}".rstrip()
         for p in passages[:QUOTES]
     ]
-    found = n_(
+    remark = n_(
         "The first of {n} place are shown; all of them open with the step above.",
         "The first of {n} places are shown; all of them open with the step above.",
         len(passages),
     )
-    more = [found] if len(passages) > QUOTES else []
+    more = [remark] if len(passages) > QUOTES else []
     return "\n\n".join((head, *quotes, *more, *notes))
 
 

@@ -80,8 +80,8 @@ def called_totals(
         if at is None:
             continue
         value = cells[-1] if figure and cells[-1] is not None else ""
-        said = answers.cell(value, found["types"][-1]) if value != "" else ""
-        called.append(CalledTotal(str(name), int(number), at[1], at[0], said))
+        amount = answers.cell(value, found["types"][-1]) if value != "" else ""
+        called.append(CalledTotal(str(name), int(number), at[1], at[0], amount))
     return called
 
 
@@ -111,7 +111,7 @@ def rest_sql(query: Query, table: AskedTable, called: Sequence[CalledTotal]) -> 
 
 
 def _frozen(rows: Mapping[str, list[int]]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    yield from ((name, tuple(found)) for name, found in rows.items())
+    yield from ((name, tuple(numbers)) for name, numbers in rows.items())
 
 
 def _listed(rows: Sequence[int]) -> str:
@@ -139,18 +139,18 @@ def said_of_groups(
     marked = [one for one in alone if one.label in names]
     shared = query.kind == "share"
     inside = [one for one in called if one not in alone or (shared and one not in marked)]
-    said = [_marked(marked, shared=shared)] if marked else []
-    return said + ([_counted(inside)] if inside else []), frozenset(one.label for one in marked)
+    notes = [_marked(marked, shared=shared)] if marked else []
+    return notes + ([_counted(inside)] if inside else []), frozenset(one.label for one in marked)
 
 
 def _marked(called: Sequence[CalledTotal], *, shared: bool) -> str:
-    said = n_(
+    sentence = n_(
         "⚠ {rows} may be a total of the other rows. Nothing proves it, so it is kept as data.",
         "⚠ {rows} may be totals of other rows. Nothing proves it, so they are kept as data.",
         len(called),
         rows=_names(called),
     )
-    return f"{said} {t('The shares count it too.')}" if shared else said
+    return f"{sentence} {t('The shares count it too.')}" if shared else sentence
 
 
 def _counted(called: Sequence[CalledTotal]) -> str:

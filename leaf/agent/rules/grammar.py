@@ -142,7 +142,7 @@ class Grammar:
         """Roles of a word; one that is a value of the table too is passed over with a note, and not
         at all where it is written as an abbreviation."""
         values = {end: meaning for end, role, meaning in roles if role == "V"}
-        kept = []
+        candidates = []
         for end, role, meaning in roles:
             if role == "_" and self._tells_when(at, end):
                 continue
@@ -151,8 +151,8 @@ class Grammar:
                     continue
                 column, spelt = values[end]
                 meaning = PassedOver(self._text(self.words[at:end]), spelt[0], column.name)
-            kept.append((end, role, meaning))
-        return kept
+            candidates.append((end, role, meaning))
+        return candidates
 
     def _tells_when(self, at: int, end: int) -> bool:
         """Whether a word says which month or year is meant, so that it must not be passed over:
@@ -196,10 +196,10 @@ class Grammar:
             w.kind == "sign" and (i in (0, len(words) - 1) or w.text not in "-/&+")
             for i, w in enumerate(words)
         )
-        found, loose = (
+        columns, loose = (
             (exact, False) if exact or "column" in kinds or parted else self.table.called(inside)
         )
-        for column in found:
+        for column in columns:
             named = replace(column, asked=text if loose else "")
             yield "K", named
             if keys[-1].endswith("s") or keys[-1] != (column.words or ("",))[-1]:
@@ -225,7 +225,7 @@ class Grammar:
 
     def readings(self) -> list[Query]:
         """Every way to read the whole question; the same said in two ways counts once."""
-        found: dict[Query, None] = {}
+        queries: dict[Query, None] = {}
         for number, path in enumerate(self._paths() if 0 < self.end <= MOST_WORDS else ()):
             if number > MOST_PATHS:
                 return []
@@ -245,8 +245,8 @@ class Grammar:
                 ):
                     for whole in self._tails(query, letters, path, m.end()):
                         for placed in filter(_allowed, self._placed(whole)):
-                            found.setdefault(replace(placed, said=placed.said | loose))
-        return list(found)
+                            queries.setdefault(replace(placed, said=placed.said | loose))
+        return list(queries)
 
     def _tails(
         self, query: Query, letters: str, path: tuple[Item, ...], at: int
@@ -284,8 +284,8 @@ class Grammar:
                     for g, grain in query.groups
                 )
                 filters = (
-                    (c if column == NO_COLUMN else column, test, given)
-                    for column, test, given in query.filters
+                    (c if column == NO_COLUMN else column, test, operands)
+                    for column, test, operands in query.filters
                 )
                 yield replace(query, groups=tuple(groups), filters=tuple(filters))
 
@@ -351,11 +351,11 @@ def _of(items: Sequence[Item], roles: str) -> list[Any]:
 def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, `total US
     revenue`, and a bare `revenue`."""
-    functions, columns, said = _of(items, "f"), _of(items, "K"), frozenset[str]()
+    functions, columns, notes = _of(items, "f"), _of(items, "K"), frozenset[str]()
     ends = all(f in ("max", "min") for f in functions)
     if not functions and columns[0].is_added_up:
         added = f"`{columns[0].name}`"
-        functions, said = (
+        functions, notes = (
             ["sum"],
             frozenset({t("{column} is added up, as nothing else was said.", column=added)}),
         )
@@ -365,7 +365,7 @@ def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
     steps = tuple((NO_COLUMN, grain) for grain in _of(items, "go"))
     filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
     figures = tuple((f, c) for c in columns for f in functions)
-    return Query(figures=figures, groups=steps, filters=filters, said=said)
+    return Query(figures=figures, groups=steps, filters=filters, said=notes)
 
 
 def _count(table: AskedTable, items: Sequence[Item]) -> Query | None:

@@ -20,9 +20,9 @@ WRITTEN = re.compile(
 def written(text: str, language: str) -> Iterator[tuple[int, int]]:
     """First character and end of each number that signs part: what is none in this language, as a
     list `3,4,5`, is not among them."""
-    for found in WRITTEN.finditer(text):
-        if (language != ENGLISH or " " not in found.group()) and meanings(found.group(), language):
-            yield found.span()
+    for match in WRITTEN.finditer(text):
+        if (language != ENGLISH or " " not in match.group()) and meanings(match.group(), language):
+            yield match.span()
 
 
 def meanings(text: str, language: str) -> tuple[str, ...]:
@@ -63,18 +63,18 @@ def _plain(number: str) -> str:
 
 def _grouped(digits: str) -> str:
     """A whole number whose thousands one sign parts, without it; empty for another."""
-    found = re.fullmatch(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*", digits)
-    return re.sub("[.,]", "", digits) if found else ""
+    match = re.fullmatch(r"[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})*", digits)
+    return re.sub("[.,]", "", digits) if match else ""
 
 
 def period_of(keys: Sequence[str]) -> str:
     """`2023`, `march 2023`, `q2 2023`, `2023-03` as results have them: 2023, 2023-03, 2023-Q2;
     empty for other words."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"(?:(\w+) )?((?:1[5-9]|2[01])\d\d)(-(?:0[1-9]|1[0-2]|q[1-4])|)", " ".join(keys)
     )
-    if not found or not found[1]:
-        return (found[2] + found[3]).upper() if found else ""
-    roles = dict(PHRASES.get((found[1],), ()))
+    if not match or not match[1]:
+        return (match[2] + match[3]).upper() if match else ""
+    roles = dict(PHRASES.get((match[1],), ()))
     part = f"-{roles['+part']}" if "+part" in roles else ""
-    return "" if found[3] or not (part or roles.get("g") == "year") else found[2] + part
+    return "" if match[3] or not (part or roles.get("g") == "year") else match[2] + part

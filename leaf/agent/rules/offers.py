@@ -28,14 +28,14 @@ def in_table(
 
 def working(grammar: Grammar, several: bool, tables: Sequence[AskedTable] = ()) -> tuple[str, ...]:
     """The first offers that are sure to work, without backticks where these are not needed."""
-    found: dict[str, None] = {}
+    questions: dict[str, None] = {}
     for question in _offers(grammar):
         ways = (question.replace("`", ""), question)
         plain, marked = (Grammar(way, grammar.table, grammar.found).readings() for way in ways)
-        if len(found) < OFFERED and len(marked) == 1:
+        if len(questions) < OFFERED and len(marked) == 1:
             asked = ways[0] if plain == marked else ways[1]
-            found.setdefault(in_table(asked, grammar.table, several, tables))
-    return tuple(found)
+            questions.setdefault(in_table(asked, grammar.table, several, tables))
+    return tuple(questions)
 
 
 def _offers(grammar: Grammar) -> Iterator[str]:

@@ -29,11 +29,11 @@ def language_of(question: str) -> str:
 @cache
 def in_all(text: str) -> tuple[str, ...]:
     """What is said for it in each language, by which it is known again."""
-    found = []
+    translations = []
     for language in SPOKEN:
         with speaking(language):
-            found.append(t(text))
-    return tuple(found)
+            translations.append(t(text))
+    return tuple(translations)
 
 
 LONGEST = 1_000
@@ -47,8 +47,8 @@ def _pattern_of(text: str, greedy: str = "") -> re.Pattern[str]:
     """Of a question that is said so in any language: what stands in the place of its names, once
     for each, is a group; `greedy` is the one that takes all it can."""
     ways = []
-    for said in dict.fromkeys(in_all(text)):
-        parts = re.split(r"\{(\w+)\}", said.removesuffix("?").rstrip())
+    for wording in dict.fromkeys(in_all(text)):
+        parts = re.split(r"\{(\w+)\}", wording.removesuffix("?").rstrip())
         for at, part in enumerate(parts):
             if at % 2 == 0:
                 parts[at] = re.escape(part)
@@ -62,5 +62,5 @@ def asked_as(text: str, question: str, greedy: str = "") -> list[str] | None:
     """What stands in the places of a question's names, in their order in English; None for one that
     is another question."""
     plain = " ".join(question.split())
-    found = _pattern_of(text, greedy).fullmatch(plain) if len(plain) <= LONGEST else None
-    return [group for group in found.groups() if group is not None] if found else None
+    match = _pattern_of(text, greedy).fullmatch(plain) if len(plain) <= LONGEST else None
+    return [group for group in match.groups() if group is not None] if match else None

@@ -63,8 +63,8 @@ def split_words(text: str) -> list[QuestionWord]:
 @lru_cache(4096)  # names of tables, which each way to read a question asks for again
 def _split(text: str) -> tuple[QuestionWord, ...]:
     words: list[QuestionWord] = []
-    for found in _TOKEN.finditer(text):
-        kind, piece, first, end = str(found.lastgroup), found.group(), found.start(), found.end()
+    for match in _TOKEN.finditer(text):
+        kind, piece, first, end = str(match.lastgroup), match.group(), match.start(), match.end()
         if kind == "quoted":
             words.append(
                 QuestionWord(
@@ -88,13 +88,13 @@ def with_numbers(
     words: Sequence[QuestionWord], text: str, spans: Iterable[tuple[int, int]]
 ) -> list[QuestionWord]:
     """The words of a text, the numbers at these places as one word each: `1.234,56`."""
-    found = list(words)
+    tokens = list(words)
     for first, end in spans:
-        inside = [i for i, word in enumerate(found) if first <= word.first and word.end <= end]
-        if inside and {found[i].kind for i in inside} <= {"number", "sign"}:
+        inside = [i for i, word in enumerate(tokens) if first <= word.first and word.end <= end]
+        if inside and {tokens[i].kind for i in inside} <= {"number", "sign"}:
             piece = text[first:end]
-            found[inside[0] : inside[-1] + 1] = [QuestionWord(piece, piece, "number", first, end)]
-    return found
+            tokens[inside[0] : inside[-1] + 1] = [QuestionWord(piece, piece, "number", first, end)]
+    return tokens
 
 
 @lru_cache(4096)
@@ -246,13 +246,13 @@ class AskedTable:
         words = [
             w for w in name_words(re.sub(r"\.\w{1,8}$", "", self.file_name)) if not w[0].isdigit()
         ]
-        found = (
+        file_nouns = (
             []
             if {"by", "per", "of", "nach", "pro", "je", "par", "por"} & set(words)
             else words[-1:]
         )
         return [
-            *found,
+            *file_nouns,
             *(c.words[0] + "s" for c in self.columns if len(c.words) == 2 and self.is_key(c)),
         ]
 
@@ -273,8 +273,8 @@ class AskedTable:
             for c in self.columns
             if _same(words, c.words[-len(words) :]) and not CHANGES & set(c.words[: -len(words)])
         ]
-        found = exact or plural or core or last
-        return found, not (exact or plural)
+        matches = exact or plural or core or last
+        return matches, not (exact or plural)
 
 
 def read_table(profile: ProfileShown, handle: str, file_name: str) -> AskedTable:

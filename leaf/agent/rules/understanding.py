@@ -50,8 +50,8 @@ def understood(question: str, tables: Sequence[AskedTable]) -> tuple[AskedTable,
     grammars = [Grammar(question, t) for t in tables if not named or t.handle in named]
     if any(grammar.describes() for grammar in grammars):
         return None
-    found = readings_of(grammars)
-    return (found[0][0].table, found[0][1]) if len(found) == 1 else None
+    readings = readings_of(grammars)
+    return (readings[0][0].table, readings[0][1]) if len(readings) == 1 else None
 
 
 def compared(question: str, tables: Sequence[AskedTable]) -> tuple[Meant, Meant] | None:
@@ -74,15 +74,15 @@ def compared(question: str, tables: Sequence[AskedTable]) -> tuple[Meant, Meant]
 def completed(grammars: Sequence[Grammar]) -> list[tuple[Grammar, Query]]:
     """What a question may mean that says what to compute and not of which column: `the total by
     region` of a table with a column for each month. Each reading with one column put in."""
-    found: list[tuple[Grammar, Query]] = []
+    readings: list[tuple[Grammar, Query]] = []
     for grammar in grammars:
         for column in roles_of(grammar.table).measures[:MEASURES]:
             for end in _after_functions(grammar):
                 asked = grammar.question
                 whole = f"{asked[:end]} `{column.name}`{asked[end:]}"
                 read = Grammar(whole, grammar.table, grammar.found).readings()
-                found += [(grammar, query) for query in read if len(read) == 1]
-    return found
+                readings += [(grammar, query) for query in read if len(read) == 1]
+    return readings
 
 
 def _after_functions(grammar: Grammar) -> list[int]:
@@ -108,9 +108,9 @@ def drawn_as(question: str) -> str:
 
 def shape_of(question: str) -> str:
     """`bar` or `line`, where a question asks for a chart of that shape."""
-    found = _AS_DRAWN.fullmatch(" ".join(question[:LONGEST].split()))
-    said = ((found["kind"] or found["shape"] or "") if found else "").casefold()
-    return "" if not said else "line" if said.startswith(("li", "lí")) else "bar"
+    match = _AS_DRAWN.fullmatch(" ".join(question[:LONGEST].split()))
+    word = ((match["kind"] or match["shape"] or "") if match else "").casefold()
+    return "" if not word else "line" if word.startswith(("li", "lí")) else "bar"
 
 
 def as_chart(question: str) -> str:

@@ -42,10 +42,10 @@ def of_answer(parts: Sequence[Part], history: Sequence[Message]) -> ReceiptsData
     from leaf.provenance.receipts.match import match
 
     texts = [piece for piece in flow(parts) if isinstance(piece, Text)]
-    found = match(
+    receipts = match(
         [text.text for text in texts], [*_calls(parts), *_earlier(history)], _question(history)
     )
-    return _as_kept(found, [text.index for text in texts])
+    return _as_kept(receipts, [text.index for text in texts])
 
 
 def of_document(
@@ -59,10 +59,10 @@ def of_document(
     from leaf.provenance.receipts.match import match
 
     own = [(call, message.id) for message in made_by for call in _calls(message.parts)]
-    earlier = _earlier(history, {made.id for made in made_by})
-    found = match([text], [*(call for call, _ in own), *earlier], _question(history))
+    earlier = _earlier(history, {answer.id for answer in made_by})
+    receipts = match([text], [*(call for call, _ in own), *earlier], _question(history))
     whose = {call.call_id: message_id for call, message_id in own}
-    named = [replace(r, message_id=r.message_id or whose.get(r.call_id, "")) for r in found]
+    named = [replace(r, message_id=r.message_id or whose.get(r.call_id, "")) for r in receipts]
     return _as_kept(named, [0])
 
 
@@ -73,21 +73,23 @@ def passages_behind(text: str, read: Sequence[PassageShown]) -> list[PassageShow
     from leaf.provenance.receipts.match import match
     from leaf.provenance.receipts.words import tokens
 
-    found = match([text], [Evidence("read", "read_file", {}, {"data": {"passages": list(read)}})])
-    kept: dict[tuple[str, str, str], None] = {}
-    for receipt in found:
+    receipts = match(
+        [text], [Evidence("read", "read_file", {}, {"data": {"passages": list(read)}})]
+    )
+    excerpts: dict[tuple[str, str, str], None] = {}
+    for receipt in receipts:
         line = _line_of(text, receipt.start)
         for passage in read if receipt.kind == "quoted" else ():
             if (
                 receipt.place == f"{passage['name']} {passage['place']}".strip()
                 and receipt.value in passage["text"]
             ):
-                kept[
+                excerpts[
                     passage["name"],
                     passage["place"],
                     _best_line(passage["text"], receipt.value, tokens(line)),
                 ] = None
-    return [PassageShown(name=name, place=place, text=line) for name, place, line in kept][
+    return [PassageShown(name=name, place=place, text=line) for name, place, line in excerpts][
         :PASSAGES
     ]
 
@@ -103,7 +105,7 @@ def _best_line(text: str, number: str, words: frozenset[str]) -> str:
     from leaf.provenance.receipts.words import tokens
 
     places = [
-        found.start() for found in re.finditer(rf"(?<![\d.,]){re.escape(number)}(?![\d])", text)
+        hit.start() for hit in re.finditer(rf"(?<![\d.,]){re.escape(number)}(?![\d])", text)
     ] or [text.find(number)]
     around = [text[max(0, at - PASSAGE // 2) : at + PASSAGE // 2] for at in places[:200]]
     return max(around, key=lambda piece: len(tokens(piece) & words))
@@ -113,9 +115,9 @@ def _question(history: Sequence[Message]) -> str:
     return next((_asked(message) for message in reversed(history) if message.role == "user"), "")
 
 
-def _as_kept(found: Sequence[Receipt], indices: Sequence[int]) -> ReceiptsData | None:
+def _as_kept(all_receipts: Sequence[Receipt], indices: Sequence[int]) -> ReceiptsData | None:
     receipts: list[ReceiptKept] = []
-    for receipt in found:
+    for receipt in all_receipts:
         if receipt.kind != "asked":
             receipts.append(receipt.kept(indices[receipt.text_index]))
     if not receipts:
@@ -128,8 +130,8 @@ def _as_kept(found: Sequence[Receipt], indices: Sequence[int]) -> ReceiptsData |
 def kept_receipts(parts: Sequence[Part]) -> Sequence[ReceiptKept]:
     """The receipts that are kept with an answer; none for one that is not complete or holds no
     figure."""
-    found = [data["receipts"] for part in parts if (data := data_in(part, "receipts"))]
-    return found[-1] if found else ()
+    receipt_lists = [data["receipts"] for part in parts if (data := data_in(part, "receipts"))]
+    return receipt_lists[-1] if receipt_lists else ()
 
 
 def _calls(parts: Sequence[Part], message_id: str = "") -> Iterator[Evidence]:
@@ -158,13 +160,13 @@ def _calls(parts: Sequence[Part], message_id: str = "") -> Iterator[Evidence]:
 
 def _earlier(history: Sequence[Message], but: Collection[str] = ()) -> list[Evidence]:
     """The newest calls; what lies before them is not looked at."""
-    found: list[Evidence] = []
+    calls: list[Evidence] = []
     for message in reversed(history):
         if message.role == "assistant" and message.id not in but:
-            found += reversed(list(_calls(message.parts, message.id)))
-        if len(found) >= EARLIER:
+            calls += reversed(list(_calls(message.parts, message.id)))
+        if len(calls) >= EARLIER:
             break
-    return found[:EARLIER]
+    return calls[:EARLIER]
 
 
 def _asked(message: Message) -> str:

@@ -41,24 +41,24 @@ def right_base(step: DerivationStep, said: FigureClaim, book: EvidenceBook) -> b
     return _left_out(said, own, base)
 
 
-def _compared_with(said: FigureClaim, own: frozenset[str], base: frozenset[str]) -> int:
+def _compared_with(claim: FigureClaim, own: frozenset[str], base: frozenset[str]) -> int:
     """1 where the sentence compares with the base, -1 where with the other number, 0 where it does
     not say; the first that it says after the figure counts, or else the last before."""
-    text = without_hedges(said.sentence)
-    found: list[tuple[bool, int, int]] = []
+    text = without_hedges(claim.sentence)
+    candidates: list[tuple[bool, int, int]] = []
     for cue in (*_COMPARED.finditer(text), *_than(text)):
         right = tokens(_PIECE.split(text[cue.end() :], maxsplit=1)[0])
         if bool(right & own) != bool(right & base):
-            found.append(
-                (cue.end() <= said.at, abs(cue.end() - said.at), 1 if right & base else -1)
+            candidates.append(
+                (cue.end() <= claim.at, abs(cue.end() - claim.at), 1 if right & base else -1)
             )
-    return min(found)[2] if found else 0
+    return min(candidates)[2] if candidates else 0
 
 
-def _turned_round(change: float, said: FigureClaim) -> bool:
+def _turned_round(change: float, claim: FigureClaim) -> bool:
     """Whether it takes the smaller of the two for the larger one, which `direction` says of the
     step."""
-    signs = {word.sign for word in directions(said.sentence) if word.compares}
+    signs = {word.sign for word in directions(claim.sentence) if word.compares}
     return len(signs) == 1 and (change > 0) == (signs == {1})
 
 
@@ -72,9 +72,9 @@ def _than(text: str) -> list[re.Match[str]]:
     ]
 
 
-def _left_out(said: FigureClaim, earlier: frozenset[str], base: frozenset[str]) -> bool:
+def _left_out(claim: FigureClaim, earlier: frozenset[str], base: frozenset[str]) -> bool:
     """Whether it compares with the later one without a word of it: `2023 was 13.6 % higher`."""
     compares = any(
-        w.compares and not over_time(said.sentence, w) for w in directions(said.sentence)
+        w.compares and not over_time(claim.sentence, w) for w in directions(claim.sentence)
     )
-    return compares and bool(said.words & earlier) and not said.words & base
+    return compares and bool(claim.words & earlier) and not claim.words & base

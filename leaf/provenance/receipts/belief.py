@@ -100,19 +100,19 @@ class FigureClaim:
     def beside(self) -> frozenset[str]:
         """The words that a number stands directly beside: `12 orders`, `orders: 12`."""
         after, before = _NOUN.match(self.after), _OF.search(self.before)
-        return tokens(" ".join(found[1] for found in (after, before) if found))
+        return tokens(" ".join(match[1] for match in (after, before) if match))
 
 
 def roles(question: str) -> frozenset[Role]:
     """The numbers of a question, each with the role that it has there."""
-    found: set[Role] = set()
+    all_roles: set[Role] = set()
     for figure in figures(question):
         before, after = (
             question[max(0, figure.start - 40) : figure.start],
             question[figure.end : figure.end + 40],
         )
-        found |= role_of(figure, before, after)
-    return frozenset(found)
+        all_roles |= role_of(figure, before, after)
+    return frozenset(all_roles)
 
 
 def role_of(figure: Figure, before: str, after: str) -> frozenset[Role]:
@@ -199,21 +199,26 @@ def believed(
 
 
 def _of_cell(
-    reading: NumberRange, hit: Value, small: bool, year: bool, said: FigureClaim, book: EvidenceBook
+    reading: NumberRange,
+    hit: Value,
+    small: bool,
+    year: bool,
+    claim: FigureClaim,
+    book: EvidenceBook,
 ) -> bool:
     """The same for a cell of the answer's own results."""
     table = book.table_of(hit)
     if table is None:
-        return bool(said.words & hit.labels)
+        return bool(claim.words & hit.labels)
     if table.is_time(table.columns.index(hit.column)) and not year:
         return False
     if year:
-        return bool(moment(int(reading.value), hit.column)) or bool(tokens(hit.column) & said.near)
-    named, column = table.named(said.words), tokens(hit.column)
+        return bool(moment(int(reading.value), hit.column)) or bool(tokens(hit.column) & claim.near)
+    named, column = table.named(claim.words), tokens(hit.column)
     beside = [
         j
         for j, name in enumerate(table.columns)
-        if table.is_measure(j) and tokens(name) & said.beside
+        if table.is_measure(j) and tokens(name) & claim.beside
     ]
     if beside and hit.column not in {table.columns[j] for j in beside}:
         return False
@@ -221,13 +226,13 @@ def _of_cell(
         named
         and hit.row not in named
         and abs(reading.value) < COMMON
-        and not _is_before(hit, named, table, said)
+        and not _is_before(hit, named, table, claim)
     ):
         return False
     in_row = hit.row in named or len(table.labels) == 1
-    spoken = bool(column & said.words)
+    spoken = bool(column & claim.words)
     if in_row and small:
-        return spoken or not _NOUN.match(said.after) or said.sentence.lstrip().startswith("|")
+        return spoken or not _NOUN.match(claim.after) or claim.sentence.lstrip().startswith("|")
     if in_row and (spoken or len(table.labels) > 1):
         return True
     if chance(book.around(reading.value), reading) <= BY_CHANCE and not small:
@@ -237,15 +242,15 @@ def _of_cell(
     )
 
 
-def _is_elsewhere(hit: Value, said: FigureClaim, book: EvidenceBook) -> bool:
+def _is_elsewhere(hit: Value, claim: FigureClaim, book: EvidenceBook) -> bool:
     """Whether a cell is of another row or year than the ones that a sentence names."""
-    table, named = book.table_of(hit), said.years & said.words
-    return table is not None and is_elsewhere(hit, table, said.words, named, said.sentence)
+    table, named = book.table_of(hit), claim.years & claim.words
+    return table is not None and is_elsewhere(hit, table, claim.words, named, claim.sentence)
 
 
-def _is_before(hit: Value, named: frozenset[int], table: ResultNumbers, said: FigureClaim) -> bool:
+def _is_before(hit: Value, named: frozenset[int], table: ResultNumbers, claim: FigureClaim) -> bool:
     """Whether a cell comes just before one that is named, in a sentence about a change."""
-    return speaks_of_a_change(said.sentence) and hit.row in {
+    return speaks_of_a_change(claim.sentence) and hit.row in {
         before(table).get(row) for row in named
     }
 
@@ -273,27 +278,27 @@ def _in_column(table: ResultNumbers, hit: Value, value: float) -> int:
 
 
 def _recalled(
-    figure: Figure, reading: NumberRange, hit: Value, said: FigureClaim, book: EvidenceBook
+    figure: Figure, reading: NumberRange, hit: Value, claim: FigureClaim, book: EvidenceBook
 ) -> bool:
     """The same for what an earlier answer's calls gave."""
     if figure.digits < DIGITS:
         return False
     table = book.table_of(hit)
     if table is None:
-        if len(said.words & hit.labels) < 2 or said.years - hit.labels:
+        if len(claim.words & hit.labels) < 2 or claim.years - hit.labels:
             return False
     elif (
-        (hit.row not in table.named(said.words) and len(table.labels) > 1)
-        or not (tokens(hit.column) & said.words or said.recalls)
-        or not referred(table, said, book)
-        or _is_elsewhere(hit, said, book)
+        (hit.row not in table.named(claim.words) and len(table.labels) > 1)
+        or not (tokens(hit.column) & claim.words or claim.recalls)
+        or not referred(table, claim, book)
+        or _is_elsewhere(hit, claim, book)
     ):
         return False
-    own = said.words & hit.labels
+    own = claim.words & hit.labels
     alike = {
         abs(v.number)
         for v in book.alike(reading.value)
-        if not v.own and len(v.labels & said.words) >= len(own)
+        if not v.own and len(v.labels & claim.words) >= len(own)
     }
     return chance(max(1, len(alike)), reading) <= RECALLED
 

@@ -50,7 +50,7 @@ def clauses(text: str, bounds: tuple[int, int]) -> list[Clause]:
     """A sentence cut where another statement begins; what only goes on with the one before stays
     with it."""
     start, end = bounds[0], min(bounds[1], len(text))
-    cuts = [start, *(found.end() + start for found in _SPLIT.finditer(text[start:end])), end]
+    cuts = [start, *(match.end() + start for match in _SPLIT.finditer(text[start:end])), end]
     pieces = [[a, b] for a, b in pairwise(cuts) if text[a:b].strip()]
     joined: list[list[int]] = []
     for a, b in pieces:

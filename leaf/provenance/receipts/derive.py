@@ -125,7 +125,7 @@ def derive(
             ):
                 continue
             # Of `a − b` and `b − a` the one that gives the number as it is written.
-            found = sorted(
+            ranking = sorted(
                 hits,
                 key=lambda i: (
                     abs(numbers[i] - abs(reading.value)),
@@ -133,7 +133,7 @@ def derive(
                     i,
                 ),
             )
-            steps_found = ((i, steps.describe(int(usable[i]))) for i in found)
+            steps_found = ((i, steps.describe(int(usable[i]))) for i in ranking)
             fitting = list(islice(((i, step) for i, step in steps_found if fits(step)), HITS))
             described = [step for _, step in fitting]
             if not fitting:
@@ -193,11 +193,11 @@ def of_named(table: ResultNumbers, said: frozenset[str], spoken: bool = False) -
     measures = [j for j in range(len(table.columns)) if table.is_measure(j)]
     named_columns = [j for j in measures if tokens(table.columns[j]) & said]
     columns = named_columns if spoken else measures
-    found = [_of_column(table, rows, j) for j in columns]
-    found += [_of_row(table, i, columns) for i in rows]
+    pools = [_of_column(table, rows, j) for j in columns]
+    pools += [_of_row(table, i, columns) for i in rows]
     if table.whole and not table.part:
-        found += [_shares(table, rows, j) for j in named_columns or columns]
-    return _joined(found)
+        pools += [_shares(table, rows, j) for j in named_columns or columns]
+    return _joined(pools)
 
 
 def of_best(table: ResultNumbers, said: frozenset[str]) -> Steps:
@@ -217,35 +217,35 @@ def of_before(table: ResultNumbers, said: frozenset[str]) -> Steps:
     column."""
     earlier, columns = before(table), _best_columns(table, said)
     rows = [0] if len(table.labels) == 1 else _best_rows(table, said)
-    found = [
+    pools = [
         _of_column(table, (earlier[i], i), j, sums=False)
         for i in rows
         if i in earlier
         for j in columns
     ]
     past = columns_before(table)
-    found += [_of_row(table, i, (past[j], j)) for j in columns if j in past for i in rows]
-    return _joined(found)
+    pools += [_of_row(table, i, (past[j], j)) for j in columns if j in past for i in rows]
+    return _joined(pools)
 
 
-def _best_rows(table: ResultNumbers, said: frozenset[str]) -> list[int]:
+def _best_rows(table: ResultNumbers, words: frozenset[str]) -> list[int]:
     """The named rows that have most words in common with a sentence."""
-    named = table.named(said)
-    most = max((len(table.labels[i] & said) for i in named), default=0)
-    return [i for i in sorted(named) if len(table.labels[i] & said) == most][:NAMED]
+    named = table.named(words)
+    most = max((len(table.labels[i] & words) for i in named), default=0)
+    return [i for i in sorted(named) if len(table.labels[i] & words) == most][:NAMED]
 
 
-def _best_columns(table: ResultNumbers, said: frozenset[str]) -> list[int]:
+def _best_columns(table: ResultNumbers, words: frozenset[str]) -> list[int]:
     """The same of columns of numbers; all of them where none is named."""
     measures = [j for j in range(len(table.columns)) if table.is_measure(j)]
-    common = {j: len(tokens(table.columns[j]) & said) for j in measures}
+    common = {j: len(tokens(table.columns[j]) & words) for j in measures}
     return [j for j in measures if common[j] == max(common.values())][:NAMED]
 
 
-def _spoken(table: ResultNumbers, said: frozenset[str]) -> Sequence[int]:
+def _spoken(table: ResultNumbers, words: frozenset[str]) -> Sequence[int]:
     """The columns that a sentence names, or all where it names none."""
     measures = [j for j in range(len(table.columns)) if table.is_measure(j)]
-    return [j for j in measures if tokens(table.columns[j]) & said] or measures
+    return [j for j in measures if tokens(table.columns[j]) & words] or measures
 
 
 def of_totals(table: ResultNumbers, said: frozenset[str]) -> Steps:
@@ -307,16 +307,16 @@ def _pairs(
     a, b = np.nonzero(~np.eye(count, dtype=bool))
     x, y = numbers[a], numbers[b]
     with np.errstate(all="ignore"):
-        found = np.concatenate(
+        values = np.concatenate(
             [x - y, x + y, x / y, x / y * 100, (x - y) / np.abs(y) * 100, x - y, (x - y) * 100]
         )
     operations, back = np.repeat(np.arange(7), len(a)), np.tile(a > b, 7)
     pairs = np.tile(np.minimum(a, b) * count + np.maximum(a, b), 7)
     shares = np.tile(np.maximum(np.abs(x), np.abs(y)) > 1, 7)
-    found[(operations == SUM) & (back | (not sums))] = np.nan
-    found[np.isin(operations, _DIFFERENCES) & np.tile(x == y, 7)] = np.nan
-    found[(operations == POINTS_OF_RATIOS) & shares] = np.nan
-    good = np.flatnonzero(np.isfinite(found))
+    values[(operations == SUM) & (back | (not sums))] = np.nan
+    values[np.isin(operations, _DIFFERENCES) & np.tile(x == y, 7)] = np.nan
+    values[(operations == POINTS_OF_RATIOS) & shares] = np.nan
+    good = np.flatnonzero(np.isfinite(values))
     directed = np.isin(operations, _RATIOS) & back
 
     def describe(i: int) -> DerivationStep:
@@ -326,7 +326,7 @@ def _pairs(
         return DerivationStep(how, cell(first), cell(second), operation)
 
     groups = (pairs * 16 + operations * 2 + directed)[good]
-    return Steps(found[good], _UNIT_OF[operations[good]], groups, describe)
+    return Steps(values[good], _UNIT_OF[operations[good]], groups, describe)
 
 
 def _of_column(table: ResultNumbers, rows: Sequence[int], column: int, sums: bool = True) -> Steps:
@@ -352,10 +352,10 @@ def _shares(table: ResultNumbers, rows: Sequence[int], column: int) -> Steps:
     if total <= 0 or (added[~np.isnan(added)] < 0).any() or len(added) < 2:
         return _listed([])
     name = table.columns[column]
-    found = [
+    shares = [
         (numbers[i] / total * 100, True, f"{table.names[i]} ÷ sum of {name}", i) for i in filled
     ]
-    found += [
+    shares += [
         (
             (numbers[i] + numbers[j]) / total * 100,
             True,
@@ -365,7 +365,7 @@ def _shares(table: ResultNumbers, rows: Sequence[int], column: int) -> Steps:
         for i, j in combinations(filled, 2)
     ]
     return _listed(
-        [(number, percent, how, table.cell(i, column)) for number, percent, how, i in found]
+        [(number, percent, how, table.cell(i, column)) for number, percent, how, i in shares]
     )
 
 
@@ -375,60 +375,63 @@ def _totals(table: ResultNumbers, column: int, typical: bool) -> Steps:
     filled = rows[~np.isnan(numbers[rows])]
     if len(filled) < 2:
         return _listed([])
-    given, name = numbers[filled], table.columns[column]
+    values, name = numbers[filled], table.columns[column]
     first = table.cell(int(filled[0]), column)
-    total = float(given.sum())
-    found = [(total, False, f"sum of {name}", first)]
+    total = float(values.sum())
+    totals = [(total, False, f"sum of {name}", first)]
     if not typical:
-        return _listed(found)
-    found += [
-        (total / len(given), False, f"average of {name}", first),
-        (float(np.median(given)), False, f"median of {name}", first),
-        (float(given.max() - given.min()), False, f"largest − smallest {name}", first),
+        return _listed(totals)
+    totals += [
+        (total / len(values), False, f"average of {name}", first),
+        (float(np.median(values)), False, f"median of {name}", first),
+        (float(values.max() - values.min()), False, f"largest − smallest {name}", first),
     ]
-    return _listed(found)
+    return _listed(totals)
 
 
 def _first_rows(table: ResultNumbers, column: int) -> Steps:
     rows = without_totals(table)
     numbers = table.numbers[rows, column]
-    name, found = table.columns[column], []
+    name, sums = table.columns[column], []
     total = float(np.nansum(numbers))
     for count in range(2, min(TOP, len(numbers) - 1) + 1):
         some = numbers[:count]
         if np.isnan(some).any():
             break
         first = table.cell(int(rows[0]), column)
-        found.append((float(some.sum()), False, f"sum of the first {count} of {name}", first))
+        sums.append((float(some.sum()), False, f"sum of the first {count} of {name}", first))
         if total > 0 and not table.part and not (numbers < 0).any():
-            found.append(
+            sums.append(
                 (float(some.sum()) / total * 100, True, f"the first {count} ÷ sum of {name}", first)
             )
-    return _listed(found)
+    return _listed(sums)
 
 
-def _listed(found: Sequence[tuple[float, bool, str, Value]]) -> Steps:
-    numbers = np.array([number for number, _, _, _ in found], dtype=float)
-    units = np.array([int(percent) for _, percent, _, _ in found], dtype=int)
+def _listed(entries: Sequence[tuple[float, bool, str, Value]]) -> Steps:
+    numbers = np.array([number for number, _, _, _ in entries], dtype=float)
+    units = np.array([int(percent) for _, percent, _, _ in entries], dtype=int)
     return Steps(
-        numbers, units, np.arange(len(found)), lambda i: DerivationStep(found[i][2], found[i][3])
+        numbers,
+        units,
+        np.arange(len(entries)),
+        lambda i: DerivationStep(entries[i][2], entries[i][3]),
     )
 
 
 def _joined(pools: Sequence[Steps]) -> Steps:
-    kept = [pool for pool in pools if len(pool.numbers)]
-    if not kept:
+    full_pools = [pool for pool in pools if len(pool.numbers)]
+    if not full_pools:
         return _listed([])
-    ends = np.cumsum([len(pool.numbers) for pool in kept])
-    shifts = np.cumsum([0, *(int(pool.groups.max()) + 1 for pool in kept)])
+    ends = np.cumsum([len(pool.numbers) for pool in full_pools])
+    shifts = np.cumsum([0, *(int(pool.groups.max()) + 1 for pool in full_pools)])
 
     def describe(i: int) -> DerivationStep:
         which = int(np.searchsorted(ends, i, side="right"))
-        return kept[which].describe(i - (int(ends[which - 1]) if which else 0))
+        return full_pools[which].describe(i - (int(ends[which - 1]) if which else 0))
 
     return Steps(
-        np.concatenate([p.numbers for p in kept]),
-        np.concatenate([p.units for p in kept]),
-        np.concatenate([p.groups + shift for p, shift in zip(kept, shifts, strict=False)]),
+        np.concatenate([p.numbers for p in full_pools]),
+        np.concatenate([p.units for p in full_pools]),
+        np.concatenate([p.groups + shift for p, shift in zip(full_pools, shifts, strict=False)]),
         describe,
     )

@@ -59,15 +59,15 @@ def contradictions(
 ) -> dict[int, str]:
     """For figures whose direction the text turns round, what the results say. `values`: of figures
     that are values themselves; `made`: of those that follow from two."""
-    found: dict[int, str] = {}
+    verdicts: dict[int, str] = {}
     for sentence in dict.fromkeys(sentences):
         within = [i for i, at in enumerate(sentences) if at == sentence]
         if not any(i in values or i in made for i in within):
             continue
         for clause in clauses(text, sentence):
             inside = [i for i in within if clause.holds(all_figures[i])]
-            found.update(_of_clause(clause, inside, all_figures, values, made, book))
-    return found
+            verdicts.update(_of_clause(clause, inside, all_figures, values, made, book))
+    return verdicts
 
 
 def _of_clause(
@@ -75,7 +75,7 @@ def _of_clause(
     inside: Sequence[int],
     all_figures: Sequence[Figure],
     values: Mapping[int, Value],
-    made: Mapping[int, Derivation],
+    derivations: Mapping[int, Derivation],
     book: EvidenceBook,
 ) -> Iterator[tuple[int, str]]:
     if _UNSURE.search(clause.text) or _PLAN.search(clause.text) or not inside:
@@ -84,21 +84,21 @@ def _of_clause(
     if len(words) > 1 or (words and tokens(words[0].word) & _names(book)):
         return
     told = words[0] if words else None
-    changes = [i for i in inside if i in made]
+    changes = [i for i in inside if i in derivations]
     for i in changes:
-        if said := _of_change(clause, told, all_figures[i], made[i], book):
-            yield i, said
+        if text := _of_change(clause, told, all_figures[i], derivations[i], book):
+            yield i, text
     for i in inside:
-        if i in values and (said := _of_column(clause, told, all_figures[i], values[i], book)):
-            yield i, said
+        if i in values and (text := _of_column(clause, told, all_figures[i], values[i], book)):
+            yield i, text
     pair = [i for i in inside if i in values and all_figures[i].unit == "number"]
     pair = pair or [i for i in inside if i in values and all_figures[i].unit == "percent"]
     if told is None or len(pair) != 2:
         return
-    if said := _of_pair(
+    if text := _of_pair(
         clause, told, [all_figures[i] for i in pair], [values[i] for i in pair], book
     ):
-        yield pair[1], said
+        yield pair[1], text
 
 
 def _of_change(
@@ -118,7 +118,7 @@ def _of_change(
     if any(v.number < 0 for step in steps for v in (step.value, step.other or step.value)):
         return ""
     if told and sign and told.compares and not over_time(clause.text, told):
-        return next((said for step in steps if (said := _compared(clause, told, step, book))), "")
+        return next((text for step in steps if (text := _compared(clause, told, step, book))), "")
     ordered = [pair for step in steps if (pair := _in_order(step, clause, book))]
     if not ordered or any((last.number - first.number) * sign >= 0 for first, last in ordered):
         return ""
@@ -162,8 +162,8 @@ def _change_meant(clause: Clause, figure: Figure, value: Value, table: ResultNum
         if any(low <= abs(n) <= high for low, high in within) and (not named or i in named)
     ]
     last = [i for i in rows if all(i == other or in_time(table, i, other) > 0 for other in rows)]
-    found = [float(column[i]) for i in last or rows]
-    return found[0] if found and all((n > 0) == (found[0] > 0) for n in found) else 0.0
+    changes = [float(column[i]) for i in last or rows]
+    return changes[0] if changes and all((n > 0) == (changes[0] > 0) for n in changes) else 0.0
 
 
 def _of_pair(
@@ -304,11 +304,11 @@ def _sign_of(figure: Figure, told: DirectionWord | None) -> int:
 
 def runs_back(text: str) -> bool:
     """Whether it names a later year before an earlier one as the way: `from 2024 to 2023`."""
-    found = re.search(
+    match = re.search(
         r"(?i)\b(?:from|von|de|desde)\s(\d{4})\s(?:to|bis|nach|auf|back to|à|a|hasta)\s(\d{4})",
         text,
     )
-    return bool(found) and int(found[1]) > int(found[2]) if found else False
+    return bool(match) and int(match[1]) > int(match[2]) if match else False
 
 
 def _names(book: EvidenceBook) -> frozenset[str]:

@@ -96,18 +96,18 @@ def without_hedges(text: str) -> str:
 def directions(text: str) -> Iterator[DirectionWord]:
     """The words of direction in a clause; `more than 12 %` is none."""
     plain = without_hedges(text)
-    for found in _WORD.finditer(plain):
-        group, word = str(found.lastgroup), found.group()
+    for match in _WORD.finditer(plain):
+        group, word = str(match.lastgroup), match.group()
         up = word.casefold().endswith("up") if group == "updown" else group in ("up", "more")
         yield DirectionWord(
-            1 if up else -1, word, found.start(), found.end(), group in ("more", "less")
+            1 if up else -1, word, match.start(), match.end(), group in ("more", "less")
         )
-    for found in _APART.finditer(plain):
-        up = found["up"] is not None
-        at = found.span("up" if up else "down")
+    for match in _APART.finditer(plain):
+        up = match["up"] is not None
+        at = match.span("up" if up else "down")
         yield DirectionWord(
             1 if up else -1,
-            plain[found.start() :].split()[0] + " … " + plain[at[0] : at[1]],
+            plain[match.start() :].split()[0] + " … " + plain[at[0] : at[1]],
             *at,
             False,
         )

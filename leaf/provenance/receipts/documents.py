@@ -32,8 +32,8 @@ def of_version(
     number = number or document.version
     if document.kind == "code":
         return None
-    if kept := rows.receipts(store.db, scope, document_id, number):
-        return kept
+    if record := rows.receipts(store.db, scope, document_id, number):
+        return record
     made_by = _made_by(
         store,
         scope,
@@ -44,16 +44,16 @@ def of_version(
     history: Sequence[Message] = ()
     if made_by:
         history = messages.history(store.db, scope, document.chat_id, made_by[0].parent_id)
-    found = of_document(documents.content(scope, document, number), made_by, history) or NOTHING
-    rows.keep_receipts(store.db, scope, document_id, number, found)
-    return found
+    receipts = of_document(documents.content(scope, document, number), made_by, history) or NOTHING
+    rows.keep_receipts(store.db, scope, document_id, number, receipts)
+    return receipts
 
 
 def of_messages(
     store: Store, documents: DocumentService, scope: Scope, told: Iterable[Message]
 ) -> Traced:
     """The same for every version that some answers wrote and that is still there."""
-    found: dict[tuple[str, int], ReceiptsData] = {}
+    by_version: dict[tuple[str, int], ReceiptsData] = {}
     for document_id, number in (
         version for message in told for version in written_by(message.parts)
     ):
@@ -62,8 +62,8 @@ def of_messages(
         except NotFoundError:
             continue
         if traced:
-            found[document_id, number] = traced
-    return found
+            by_version[document_id, number] = traced
+    return by_version
 
 
 def written_by(parts: Iterable[Part]) -> list[tuple[str, int]]:
@@ -73,10 +73,10 @@ def written_by(parts: Iterable[Part]) -> list[tuple[str, int]]:
 
 
 def _made_by(store: Store, scope: Scope, ids: Sequence[str]) -> list[Message]:
-    found = []
+    answers = []
     for message_id in dict.fromkeys(filter(None, ids)):
         try:
-            found.append(messages.get(store.db, scope, message_id))
+            answers.append(messages.get(store.db, scope, message_id))
         except NotFoundError:
             continue
-    return found
+    return answers

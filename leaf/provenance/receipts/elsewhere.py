@@ -63,21 +63,23 @@ def is_elsewhere(
 
 
 def _rows(
-    hit: Value, table: ResultNumbers, said: frozenset[str], years: frozenset[str], sentence: str
+    hit: Value, table: ResultNumbers, words: frozenset[str], years: frozenset[str], sentence: str
 ) -> frozenset[int]:
     """The rows of which it speaks, if the cell is in none of them; else those of the one year that
     it names, if the cell is of another."""
-    named = table.with_all(said)
-    if named and hit.row not in named and not _holds_them(table, hit.row, said, sentence):
+    named = table.with_all(words)
+    if named and hit.row not in named and not _holds_them(table, hit.row, words, sentence):
         return named
-    if not named and hit.row in table.with_all(said - years):  # of it, the year says something else
+    if not named and hit.row in table.with_all(
+        words - years
+    ):  # of it, the year says something else
         return frozenset()
     of_year = table.with_all(years) if len(years) == 1 else frozenset[int]()
     dated = any(map(YEAR.fullmatch, table.labels[hit.row]))
     return of_year if dated and hit.row not in of_year else frozenset()
 
 
-def _holds_them(table: ResultNumbers, row: int, said: frozenset[str], sentence: str) -> bool:
+def _holds_them(table: ResultNumbers, row: int, words: frozenset[str], sentence: str) -> bool:
     """Whether a row says nothing but its year that the sentence does not: the total of all, or of
     those that it names."""
     texts = [cell for cell in table.rows[row] if isinstance(cell, str) and cell.strip()]
@@ -87,7 +89,7 @@ def _holds_them(table: ResultNumbers, row: int, said: frozenset[str], sentence: 
     if not all(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", sentence) for text in wordless):
         return False
     own = (table.labels[row] & table.telling).difference(*map(tokens, totals))
-    return all(word in said or word.isdigit() for word in own)
+    return all(word in words or word.isdigit() for word in own)
 
 
 def _columns(hit: Value, table: ResultNumbers, years: frozenset[str]) -> frozenset[int]:

@@ -140,8 +140,8 @@ class ResultNumbers:
         """What was made of the table once; the next figure needs it again."""
         if name not in self._kept:
             self._kept[name] = make()
-        made: T = self._kept[name]
-        return made
+        value: T = self._kept[name]
+        return value
 
     def is_measure(self, column: int) -> bool:
         """Whether a column holds numbers that something may follow from: years and months are

@@ -216,24 +216,26 @@ def figures(text: str, names: Iterable[str] = (), joined: bool = True) -> list[F
     """All figures, in their order. `names` of files and columns that hold digits are not read as
     figures; `joined`: whether `12 400 €` is one."""
     masked = blanked(text, names)
-    found: list[Figure] = []
+    all_figures: list[Figure] = []
     for pattern in _DATES:
         for match in pattern.finditer(masked):
             if dates := _dates(match.groupdict()):
-                found.append(Figure(match.start(), match.end(), match.group(), "date", dates=dates))
+                all_figures.append(
+                    Figure(match.start(), match.end(), match.group(), "date", dates=dates)
+                )
                 masked = _blank(masked, match.start(), match.end())
     for match in _TIME.finditer(masked):
-        found.append(Figure(match.start(), match.end(), match.group(), "time"))
+        all_figures.append(Figure(match.start(), match.end(), match.group(), "time"))
         masked = _blank(masked, match.start(), match.end())
     masked = without_ordinals(masked)
-    found += _numbers(_joined(masked) if joined else masked, text)
-    return sorted(found, key=lambda figure: figure.start)
+    all_figures += _numbers(_joined(masked) if joined else masked, text)
+    return sorted(all_figures, key=lambda figure: figure.start)
 
 
 def _joined(text: str) -> str:
     """A text in which thousands that stand apart by a space do so by one that does not break. In
     French that is what two numbers beside each other are."""
-    french = len({found.casefold() for found in _FRENCH.findall(text)}) > 1
+    french = len({words.casefold() for words in _FRENCH.findall(text)}) > 1
     return (_SPACED_OF_FRENCH if french else _SPACED).sub(
         lambda m: m.group().replace(" ", "\u00a0"), text
     )
@@ -248,7 +250,7 @@ def _decimal_mark(text: str) -> str:
 
 def _numbers(masked: str, text: str) -> list[Figure]:
     point = _decimal_mark(masked)
-    found: list[Figure] = []
+    numbers: list[Figure] = []
     for match in _FIGURE.finditer(masked):
         start, end = match.span()
         if (
@@ -268,7 +270,7 @@ def _numbers(masked: str, text: str) -> list[Figure]:
             and not counts_things(text, start, end)
         ):
             year = float(number)
-            found.append(
+            numbers.append(
                 Figure(
                     start,
                     start + len(written),
@@ -291,12 +293,12 @@ def _numbers(masked: str, text: str) -> list[Figure]:
         if scaled in ("m", "mm") and _LENGTH.match(text, start):
             readings += plain
         unit: Unit = "points" if match["points"] else "percent" if match["percent"] else "number"
-        if found and (scaled or unit != "number") and _is_range(text, found[-1], start):
-            first = found[-1]
+        if numbers and (scaled or unit != "number") and _is_range(text, numbers[-1], start):
+            first = numbers[-1]
             also = tuple(reading.scaled(scale) for reading in first.readings) if scaled else ()
-            found[-1] = replace(first, unit=unit, readings=(*also, *first.readings))
-        found.append(Figure(start, start + len(written), written, unit, readings))
-    return found
+            numbers[-1] = replace(first, unit=unit, readings=(*also, *first.readings))
+        numbers.append(Figure(start, start + len(written), written, unit, readings))
+    return numbers
 
 
 def _is_range(text: str, first: Figure, start: int) -> bool:
@@ -357,18 +359,18 @@ def _readings(number: str, point: str) -> list[tuple[float, float]]:
     return [as_thousands, as_decimal] if last == "," else [as_decimal, as_thousands]
 
 
-def _dates(found: dict[str, str | None]) -> tuple[str, ...]:
-    year = found.get("y") or ""
-    if found.get("a"):
-        a, b = int(found["a"] or 0), int(found["b"] or 0)
+def _dates(groups: dict[str, str | None]) -> tuple[str, ...]:
+    year = groups.get("y") or ""
+    if groups.get("a"):
+        a, b = int(groups["a"] or 0), int(groups["b"] or 0)
         pairs = [(b, a), (a, b)]
     else:
         month = (
-            int(found["m"] or 0)
-            if found.get("m")
-            else MONTHS[(found["month"] or "").lower().rstrip(".")]
+            int(groups["m"] or 0)
+            if groups.get("m")
+            else MONTHS[(groups["month"] or "").lower().rstrip(".")]
         )
-        pairs = [(month, int(found.get("d") or 0))]
+        pairs = [(month, int(groups.get("d") or 0))]
     return tuple(
         dict.fromkeys(
             f"{year}-{month:02}" + (f"-{day:02}" if day else "")

@@ -31,23 +31,23 @@ class EvidenceCache:
         """What a call gave, with all of its texts; None for one that cannot be told apart from
         another."""
         try:  # the second version of the format writes equal values as equal bytes
-            given: Any = (one.input, one.output)
-            mark = hashlib.blake2b(marshal.dumps(given, 2), digest_size=16).digest()
+            content: Any = (one.input, one.output)
+            mark = hashlib.blake2b(marshal.dumps(content, 2), digest_size=16).digest()
         except ValueError:
             return None
         key = (one.message_id, one.call_id, mark)
         with self._lock:
-            if found := self._books.get(key):
+            if book := self._books.get(key):
                 self._books.move_to_end(key)
-                return found
-        made = read(one)
+                return book
+        new_book = read(one)
         with self._lock:
-            self._values += 0 if key in self._books else len(made.values)
-            self._books[key] = made
+            self._values += 0 if key in self._books else len(new_book.values)
+            self._books[key] = new_book
             while self._values > KEPT_VALUES and self._books:
                 _, gone = self._books.popitem(last=False)
                 self._values -= len(gone.values)
-        return made
+        return new_book
 
 
 _KEPT = EvidenceCache()
@@ -57,9 +57,9 @@ def book_of(evidence: Iterable[Evidence]) -> EvidenceBook:
     """`evidence`: the calls of this answer first, then those of earlier ones, newest first."""
     book = EvidenceBook()
     for one in evidence:
-        found = _KEPT.read(one) if one.message_id else None
-        if found is None or found.characters > book.characters_left:
-            found = read(one, book.characters_left)
-        book.add(found)
+        call_book = _KEPT.read(one) if one.message_id else None
+        if call_book is None or call_book.characters > book.characters_left:
+            call_book = read(one, book.characters_left)
+        book.add(call_book)
     book.close()
     return book

@@ -125,73 +125,77 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
     all_figures = figures(text, book.names)
     sentences = [_around(text, figure) for figure in all_figures]
     whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
-    said = [
+    claims = [
         _speaks(text, figure, at, whole[at])
         for figure, at in zip(all_figures, sentences, strict=True)
     ]
     repeated = {
         i
         for i, f in enumerate(all_figures)
-        if not f.dates and role_of(f, said[i].before, said[i].after) & asked
+        if not f.dates and role_of(f, claims[i].before, claims[i].after) & asked
     }
     direct = {
         i: (figure, *hit)
         for i, figure in enumerate(all_figures)
-        if i not in repeated and (hit := _direct(figure, book, said[i]))
+        if i not in repeated and (hit := _direct(figure, book, claims[i]))
     }
-    made = {
+    derivations = {
         i: change
         for i in direct
-        if (change := _change(all_figures[i], said[i], direct[i][1], book))
+        if (change := _change(all_figures[i], claims[i], direct[i][1], book))
     }
-    found: list[Receipt] = []
+    receipts: list[Receipt] = []
     for i, figure in enumerate(all_figures):
         if i in repeated:
-            found.append(_receipt(index, figure, "asked", Value(0.0, "", "asked", NO_CALL)))
-        elif i in made:
+            receipts.append(_receipt(index, figure, "asked", Value(0.0, "", "asked", NO_CALL)))
+        elif i in derivations:
             del direct[i]
-            found.append(_of_step(index, figure, made[i]))
+            receipts.append(_of_step(index, figure, derivations[i]))
         elif i in direct:
             _, value, kind = direct[i]
-            found.append(_receipt(index, figure, kind, value))
+            receipts.append(_receipt(index, figure, kind, value))
         elif derived := derive(
             figure,
-            said[i].words,
-            said[i].after,
-            _pools(text, figure, sentences[i], said[i], direct, made.values(), book),
-            partial(right_base, said=said[i], book=book),
+            claims[i].words,
+            claims[i].after,
+            _pools(text, figure, sentences[i], claims[i], direct, derivations.values(), book),
+            partial(right_base, said=claims[i], book=book),
         ):
-            made[i] = derived
-            found.append(_of_step(index, figure, derived))
+            derivations[i] = derived
+            receipts.append(_of_step(index, figure, derived))
         else:
-            kind = "asked" if role_of(figure, said[i].before, said[i].after) & asked else "none"
-            found.append(_receipt(index, figure, kind, Value(0.0, "", kind, NO_CALL)))
+            kind = "asked" if role_of(figure, claims[i].before, claims[i].after) & asked else "none"
+            receipts.append(_receipt(index, figure, kind, Value(0.0, "", kind, NO_CALL)))
     values = {
         i: value
         for i, (_, value, kind) in direct.items()
         if kind in ("exact", "rounded", "printed", "quoted")
     }
-    for i, against in contradictions(text, all_figures, sentences, values, made, book).items():
-        found[i] = replace(found[i], against=against)
-    return found
+    for i, against in contradictions(
+        text, all_figures, sentences, values, derivations, book
+    ).items():
+        receipts[i] = replace(receipts[i], against=against)
+    return receipts
 
 
-def _change(figure: Figure, said: FigureClaim, hit: Value, book: EvidenceBook) -> Derivation | None:
+def _change(
+    figure: Figure, claim: FigureClaim, hit: Value, book: EvidenceBook
+) -> Derivation | None:
     """The change that a percentage is, where the sentence speaks of one, though it also equals some
     cell."""
     if (
         figure.unit != "percent"
         or hit.row < 0
         or speaks_of_changes(hit.column)
-        or not speaks_of_a_change(said.sentence)
+        or not speaks_of_a_change(claim.sentence)
     ):
         return None
     tables = [table for table in book.tables[:DERIVED_FROM] if not table.evidence.message_id]
     pools = [
-        (make(table, said.words), LABELLED) for table in tables for make in (of_best, of_before)
+        (make(table, claim.words), LABELLED) for table in tables for make in (of_best, of_before)
     ]
-    fits = partial(right_base, said=said, book=book)
-    derived = derive(figure, said.words, said.after, pools, fits)
+    fits = partial(right_base, said=claim, book=book)
+    derived = derive(figure, claim.words, claim.after, pools, fits)
     return derived if derived and derived.step.operation in CHANGES else None
 
 
@@ -209,9 +213,9 @@ def _pools(
     text: str,
     figure: Figure,
     sentence: tuple[int, int],
-    said: FigureClaim,
+    claim: FigureClaim,
     direct: Mapping[int, tuple[Figure, Value, Kind]],
-    made: Collection[Derivation],
+    derivations: Collection[Derivation],
     book: EvidenceBook,
 ) -> Iterator[tuple[Steps, float]]:
     """What the figure may follow from, the nearest first, with the limit of chance for each; made
@@ -220,9 +224,9 @@ def _pools(
     near = [(f, v) for f, v, _ in direct.values() if sentence[0] <= f.start < sentence[1]]
     about = [(f, v) for f, v, _ in direct.values() if paragraph[0] <= f.start < paragraph[1]]
     yield of_figures(near), SENTENCE
-    newest, words = book.tables[:DERIVED_FROM], said.words
+    newest, words = book.tables[:DERIVED_FROM], claim.words
     tables = [table for table in newest if not table.evidence.message_id]
-    of_made = {derived.step.value.column for derived in list(made)[-1:]}
+    of_made = {derived.step.value.column for derived in list(derivations)[-1:]}
     also = words.union(
         *map(tokens, of_made)
     )  # the change that goes with a difference is of the same column
@@ -246,12 +250,12 @@ def _pools(
             for t in newest
             if t.evidence.message_id
             and (len(t.labels) == 1 or t.named(words))
-            and referred(t, said, book)
+            and referred(t, claim, book)
         ]
         yield from ((of_named(table, words, spoken=True), RECALLED) for table in earlier)
 
 
-def _direct(figure: Figure, book: EvidenceBook, said: FigureClaim) -> tuple[Value, Kind] | None:
+def _direct(figure: Figure, book: EvidenceBook, claim: FigureClaim) -> tuple[Value, Kind] | None:
     """The value that a figure is, as it stands or rounded, and how it is that."""
     if figure.unit == "time":
         hit = next(
@@ -267,7 +271,7 @@ def _direct(figure: Figure, book: EvidenceBook, said: FigureClaim) -> tuple[Valu
         days = (
             value for date, value in book.dates if any(_same_day(date, d) for d in figure.dates)
         )
-        hit = next((value for value in days if dated(figure, value, said, book)), None)
+        hit = next((value for value in days if dated(figure, value, claim, book)), None)
         if hit is not None or figure.unit == "date":
             return (hit, hit.kind) if hit else None
     best: tuple[tuple[bool | int, ...], Value, Kind] | None = None
@@ -276,7 +280,7 @@ def _direct(figure: Figure, book: EvidenceBook, said: FigureClaim) -> tuple[Valu
             exact = abs(abs(hit.number) - abs(reading.value)) <= 1e-11 * max(
                 1e-6, abs(reading.value)
             )
-            common = len(said.words & hit.labels)
+            common = len(claim.words & hit.labels)
             cell = hit.kind == "exact"
             rank = (
                 not hit.own,
@@ -288,7 +292,7 @@ def _direct(figure: Figure, book: EvidenceBook, said: FigureClaim) -> tuple[Valu
                 at,
             )
             if (best is None or rank < best[0]) and believed(
-                figure, reading, hit, exact, as_ratio, said, book
+                figure, reading, hit, exact, as_ratio, claim, book
             ):
                 best = (rank, hit, hit.kind if exact or not cell else "rounded")
     return (best[1], best[2]) if best else None
@@ -300,19 +304,19 @@ def _same_day(date: str, wanted: str) -> bool:
 
 def _targets(figure: Figure) -> list[tuple[NumberRange, bool]]:
     """What a value may be to be written like this: `12.3 %` is 12.3, or as a ratio 0.123."""
-    found = [(reading, False) for reading in figure.readings]
+    targets = [(reading, False) for reading in figure.readings]
     return (
-        found + [(r.scaled(0.01), True) for r in figure.readings]
+        targets + [(r.scaled(0.01), True) for r in figure.readings]
         if figure.unit in ("percent", "points")
-        else found
+        else targets
     )
 
 
 def _of_step(index: int, figure: Figure, derived: Derivation) -> Receipt:
     step = derived.step
-    made = _receipt(index, figure, "derived", step.value, f"{derived.number:,.10g}", step.how)
+    receipt = _receipt(index, figure, "derived", step.value, f"{derived.number:,.10g}", step.how)
     other = step.other.evidence.call_id if step.other and step.other.own else ""
-    return replace(made, other_call_id=other if other != made.call_id else "")
+    return replace(receipt, other_call_id=other if other != receipt.call_id else "")
 
 
 def _receipt(

@@ -63,11 +63,13 @@ def before(table: ResultNumbers) -> dict[int, int]:
         for row, (names, when) in enumerate(_keys(table)):
             if when:
                 groups.setdefault((names, tuple(_sorts(when))), []).append((when, row))
-        found: dict[int, int] = {}
+        earlier_of: dict[int, int] = {}
         for rows in groups.values():
             rows.sort()
-            found |= {row: earlier for (at, earlier), (when, row) in pairwise(rows) if at < when}
-        return found
+            earlier_of |= {
+                row: earlier for (at, earlier), (when, row) in pairwise(rows) if at < when
+            }
+        return earlier_of
 
     return table.kept("before", made)
 
@@ -76,7 +78,7 @@ def columns_before(table: ResultNumbers) -> dict[int, int]:
     """For each column of numbers the one that comes just before it in time by its name."""
 
     def made() -> dict[int, int]:
-        found: dict[int, int] = {}
+        earlier_of: dict[int, int] = {}
         measures = [j for j in range(len(table.columns)) if table.is_measure(j)][:MOST_COLUMNS]
         for j in measures:
             earlier = [i for i in measures if _by_names(table.columns[j], table.columns[i]) > 0]
@@ -86,8 +88,8 @@ def columns_before(table: ResultNumbers) -> dict[int, int]:
                 if not any(_by_names(table.columns[k], table.columns[i]) > 0 for k in earlier)
             ]
             if len(newest) == 1:
-                found[j] = newest[0]
-        return found
+                earlier_of[j] = newest[0]
+        return earlier_of
 
     return table.kept("columns before", made)
 
@@ -113,15 +115,15 @@ def _keys(table: ResultNumbers) -> list[tuple[tuple[str, ...], list[tuple[int, M
     """For each row its words, and the moments of which it is, the years first."""
 
     def key(row: Sequence[Any]) -> tuple[tuple[str, ...], list[tuple[int, Moment]]]:
-        found = [
+        cells = [
             (name, cell, moment(cell, name)) for name, cell in zip(table.columns, row, strict=False)
         ]
         words = tuple(
             cell
-            for _, cell, at in found
+            for _, cell, at in cells
             if isinstance(cell, str) and not at and number_of(cell) is None
         )
-        return words, sorted((_rank(name), at) for name, _, at in found if at)
+        return words, sorted((_rank(name), at) for name, _, at in cells if at)
 
     return table.kept("moments", lambda: [key(row) for row in table.rows])
 

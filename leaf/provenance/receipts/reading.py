@@ -57,8 +57,8 @@ def read(one: Evidence, characters: int = ALL_TEXT) -> EvidenceBook:
             book.values.append(_counted(number, one, of))
     if not data.get("table"):
         _add_texts(book, one, data)
-    for given in _strings(one.input):
-        _add_text(book, given, Value(0.0, "", "condition", one, how="stands in the query"))
+    for text in _strings(one.input):
+        _add_text(book, text, Value(0.0, "", "condition", one, how="stands in the query"))
     return book
 
 
@@ -147,7 +147,7 @@ def _add_table(book: EvidenceBook, one: Evidence, table: TableShown) -> None:
 
 def _is_part(sql: str, total: int) -> bool:
     """Whether a query asked for no more rows than it gave: there may be others."""
-    asked = [int(number) for found in _FIRST_ROWS.findall(sql) for number in found if number]
+    asked = [int(number) for groups in _FIRST_ROWS.findall(sql) for number in groups if number]
     return total in asked or bool(_SAMPLE.search(sql))
 
 
@@ -190,13 +190,13 @@ def _add_cells(
 def _labels(row: Sequence[Any], columns: Sequence[str]) -> frozenset[str]:
     """The words of a row, its dates as they may be written, its years and months, and the number
     that it begins with."""
-    found: set[str] = set()
+    labels: set[str] = set()
     for i, cell in enumerate(row):
         if isinstance(cell, str) and number_of(cell) is None:
-            found |= tokens(cell[:200])
+            labels |= tokens(cell[:200])
             for figure in figures(cell[:40]) if any(c.isdigit() for c in cell[:40]) else ():
-                found |= {date[:end] for date in figure.dates for end in (4, 7, 10)}
-                found |= {
+                labels |= {date[:end] for date in figure.dates for end in (4, 7, 10)}
+                labels |= {
                     name
                     for date in figure.dates
                     for name, number in MONTHS.items()
@@ -207,8 +207,8 @@ def _labels(row: Sequence[Any], columns: Sequence[str]) -> frozenset[str]:
             and not isinstance(cell, bool)
             and (i == 0 or TIME_NAME.search(columns[i : i + 1][0]))
         ):
-            found.add(str(cell))
-    return frozenset(found)
+            labels.add(str(cell))
+    return frozenset(labels)
 
 
 def _endings_of(name: str) -> list[str]:
@@ -219,7 +219,7 @@ def _endings_of(name: str) -> list[str]:
 
 def _names(rows: Sequence[Sequence[Any]]) -> list[str]:
     words = [[cell for cell in row if isinstance(cell, str)] for row in rows]
-    return [found[0][:60] if found else f"row {i}" for i, found in enumerate(words, 1)]
+    return [texts[0][:60] if texts else f"row {i}" for i, texts in enumerate(words, 1)]
 
 
 def _add_profile(book: EvidenceBook, one: Evidence, profile: ProfileShown) -> None:
@@ -238,17 +238,17 @@ def _add_profile(book: EvidenceBook, one: Evidence, profile: ProfileShown) -> No
         ]
         quartiles = column.get("quartiles") or ()
         facts += list(zip(("first quartile", "median", "third quartile"), quartiles, strict=False))
-        for fact, given in facts:
+        for fact, fact_value in facts:
             value = Value(
                 0.0,
-                str(given),
+                str(fact_value),
                 "exact",
                 one,
                 column=title,
                 how=f"{fact} of {title}",
                 labels=tokens(title),
             )
-            _add_cell(book, given, value)
+            _add_cell(book, fact_value, value)
         counts = [
             (f"nulls of {title}", column.get("nulls")),
             (f"distinct of {title}", column.get("distinct")),
@@ -325,14 +325,14 @@ def _add_text(book: EvidenceBook, text: str, value: Value) -> None:
     book.characters_left -= len(text)
     book.texts.append((text, value))
     for figure, near, line in _figures_in(text):
-        found = replace(
+        figure_value = replace(
             value, shown=value.shown or figure.text, labels=value.labels | near, line=line
         )
         for reading in figure.readings:
-            book.values.append(replace(found, number=reading.value))
+            book.values.append(replace(figure_value, number=reading.value))
             if figure.unit == "percent":
-                book.values.append(replace(found, number=reading.value / 100))
-        book.dates += [(date, found) for date in figure.dates]
+                book.values.append(replace(figure_value, number=reading.value / 100))
+        book.dates += [(date, figure_value) for date in figure.dates]
 
 
 @lru_cache(maxsize=512)
@@ -346,22 +346,22 @@ def _figures_in(text: str) -> tuple[tuple[Figure, frozenset[str], frozenset[str]
         line = before.rpartition("\n")[2] + " " + after.partition("\n")[0]
         return figure, tokens(f"{before} {after}"), tokens(line)
 
-    found = figures(text)
-    if any(re.search(r"\d \d", figure.text) for figure in found):
+    every = figures(text)
+    if any(re.search(r"\d \d", figure.text) for figure in every):
         # A row of a table that lost its lines looks like that as well.
-        found += [figure for figure in figures(text, joined=False) if figure not in found]
+        every += [figure for figure in figures(text, joined=False) if figure not in every]
     return tuple(
         around(f, text[max(0, f.start - NEARBY) : f.start], text[f.end : f.end + NEARBY])
-        for f in found
+        for f in every
     )
 
 
-def _strings(given: Any) -> Iterator[str]:
-    if isinstance(given, str):
-        yield given
-    elif isinstance(given, Mapping):
-        for value in given.values():
+def _strings(node: Any) -> Iterator[str]:
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, Mapping):
+        for value in node.values():
             yield from _strings(value)
-    elif isinstance(given, list | tuple):
-        for value in given:
+    elif isinstance(node, list | tuple):
+        for value in node:
             yield from _strings(value)

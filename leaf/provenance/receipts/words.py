@@ -71,7 +71,7 @@ def counts_things(text: str, start: int, end: int) -> bool:
 def years(text: str) -> frozenset[str]:
     """The years of a text, without the numbers that count something."""
     return frozenset(
-        found[0] for found in YEAR.finditer(text) if not counts_things(text, *found.span())
+        match[0] for match in YEAR.finditer(text) if not counts_things(text, *match.span())
     )
 
 

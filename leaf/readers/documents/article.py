@@ -37,11 +37,11 @@ def article_of(text: str, root: Any, full: Sequence[str], rows: int) -> list[str
         or sum(1 for _ in root.iter()) > MAX_ARTICLE_ELEMENTS
     ):
         return []
-    found = _extracted(text)
-    length = sum(map(len, found))
-    if length < TINY or sum(" | " in paragraph for paragraph in found) < 0.9 * rows:
+    article = _extracted(text)
+    length = sum(map(len, article))
+    if length < TINY or sum(" | " in paragraph for paragraph in article) < 0.9 * rows:
         return []
-    return found if length >= FAIR * size or _holds_the_prose(root, text, found, full) else []
+    return article if length >= FAIR * size or _holds_the_prose(root, text, article, full) else []
 
 
 def left_aside(article: Sequence[str], full: Sequence[str]) -> list[str]:
@@ -71,10 +71,10 @@ def _holds_the_prose(root: Any, text: str, article: Sequence[str], full: Sequenc
 
 def _declared(root: Any, text: str) -> bool:
     """Whether a page says of itself that it is an article."""
-    said = {
+    types = {
         str(value).strip().lower() for value in root.xpath('//meta[@property="og:type"]/@content')
     }
-    return "article" in said or (not said and bool(_DECLARED.search(text)))
+    return "article" in types or (not types and bool(_DECLARED.search(text)))
 
 
 def _plain(text: str) -> str:

@@ -67,14 +67,14 @@ def _parse(path: Path) -> tuple[list[Passage], tuple[Note, ...]]:
             "Split the file, and add the pieces.",
         )
     text, encoding = decode(path)
-    found = _Found(text)
-    cues = found.cues()
+    captions = _Found(text)
+    cues = captions.cues()
     if not cues:
         raise UnreadableFileError(
             "These captions hold no cue with a time.",
             "Check that the file is complete, or add it as plain text.",
         )
-    notes = [note for note in (guess_note(encoding), *found.notes()) if note]
+    notes = [note for note in (guess_note(encoding), *captions.notes()) if note]
     return cues, tuple(notes)
 
 
@@ -94,12 +94,12 @@ class _Found:
 
     def cues(self) -> list[Passage]:
         """Those in which something is said, in order."""
-        said = [
+        utterances = [
             (start, end, words) for start, end, lines in self._timed if (words := _words(lines))
         ]
         return [
             Passage(words, "cue", number, start=seconds(start), end=seconds(end))
-            for number, (start, end, words) in enumerate(said, 1)
+            for number, (start, end, words) in enumerate(utterances, 1)
         ]
 
     def notes(self) -> list[Note]:

@@ -34,12 +34,14 @@ def chart_rows(root: Any) -> list[list[str]]:
         return []
     labels = _shared(series)
     groups = [(labels, series)] if labels is not None else [(s.labels, [s]) for s in series]
-    width = max((len(said) for each, _ in groups for said in each.values()), default=1)
+    width = max((len(categories) for each, _ in groups for categories in each.values()), default=1)
     head = [name for s in series for name in (s.name, *([_size(s)] if s.sizes else []))]
     rows = [[""] * width + head]
-    for said, members in groups:
-        for index in sorted(set(said).union(*(s.values.keys() | s.sizes.keys() for s in members))):
-            place = ("",) * (width - len(said.get(index, ()))) + said.get(index, ())
+    for categories, members in groups:
+        for index in sorted(
+            set(categories).union(*(s.values.keys() | s.sizes.keys() for s in members))
+        ):
+            place = ("",) * (width - len(categories.get(index, ()))) + categories.get(index, ())
             rows.append([*place, *_cells(series, members, index)])
     return rows
 
@@ -60,12 +62,12 @@ def _size(series: _Series) -> str:
 
 def _shared(series: list[_Series]) -> Labels | None:
     """The labels of all series; None where two of them say different things of one place."""
-    found: Labels = {}
+    labels: Labels = {}
     for one in series:
-        for index, said in one.labels.items():
-            if found.setdefault(index, said) != said:
+        for index, label in one.labels.items():
+            if labels.setdefault(index, label) != label:
                 return None
-    return found
+    return labels
 
 
 def _series(item: Any, origin: datetime) -> _Series:
@@ -80,15 +82,15 @@ def _labels(series: Any, origin: datetime) -> Labels:
     if not levels:
         return {n: (text,) for n, text in _points(series, origin, "cat", "xVal").items()}
     inner, *outer = (_read_points(level, origin) for level in levels)
-    found: Labels = {}
+    labels: Labels = {}
     current = [""] * len(outer)
     for index in sorted(inner.keys() | {n for level in outer for n in level}):
         for depth in range(len(outer) - 1, -1, -1):
             if index in outer[depth]:
                 current[:depth] = [""] * depth
                 current[depth] = outer[depth][index]
-        found[index] = (*reversed(current), inner.get(index, ""))
-    return found
+        labels[index] = (*reversed(current), inner.get(index, ""))
+    return labels
 
 
 def _levels(part: Any) -> list[Any]:
@@ -97,21 +99,21 @@ def _levels(part: Any) -> list[Any]:
 
 def _points(series: Any, origin: datetime, *names: str) -> dict[int, str]:
     """Cached values of a series by their index."""
-    found: dict[int, str] = {}
+    values: dict[int, str] = {}
     for part in (item for item in series if local(item) in names):
-        found = _read_points(part, origin) | found
-    return found
+        values = _read_points(part, origin) | values
+    return values
 
 
 def _read_points(part: Any, origin: datetime) -> dict[int, str]:
     codes = [item.text or "" for item in part.iter() if local(item) == "formatCode"]
-    found: dict[int, str] = {}
+    values: dict[int, str] = {}
     for point in (item for item in part.iter() if local(item) == "pt"):
         value, index = child(point, "v"), attribute(point, "idx")
         if value is not None and index.isdecimal() and len(index) < 8:
             code = attribute(point, "formatCode") or (codes[0] if codes else "")
-            found.setdefault(int(index), _shown((value.text or "").strip(), code, origin))
-    return found
+            values.setdefault(int(index), _shown((value.text or "").strip(), code, origin))
+    return values
 
 
 def _shown(value: str, code: str, origin: datetime) -> str:
@@ -128,6 +130,6 @@ def _shown(value: str, code: str, origin: datetime) -> str:
 
 def _origin(root: Any) -> datetime:
     """The day from which the serial numbers of dates are counted."""
-    said = next((item for item in root.iter() if local(item) == "date1904"), None)
-    late = said is not None and attribute(said, "val") not in ("0", "false")
+    setting = next((item for item in root.iter() if local(item) == "date1904"), None)
+    late = setting is not None and attribute(setting, "val") not in ("0", "false")
     return datetime(1904, 1, 1) if late else datetime(1899, 12, 30)

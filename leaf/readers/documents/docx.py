@@ -82,8 +82,8 @@ def _parts(package: Package) -> dict[str, str]:
 
 
 def _grids(root: Any) -> list[Grid]:
-    found = (expanded(_cells(table)) for table in root.iter() if local(table) == "tbl")
-    return [Grid("", rows) for rows in found if is_table(rows)]
+    tables = (expanded(_cells(table)) for table in root.iter() if local(table) == "tbl")
+    return [Grid("", rows) for rows in tables if is_table(rows)]
 
 
 def _cells(table: Any) -> Iterator[list[GridCell]]:
@@ -114,8 +114,8 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
 def _before(row: Any) -> int:
     """Columns of the table to the left of a row's first cell."""
     skipped = child(row, "trPr", "gridBefore")
-    said = attribute(skipped, "val") if skipped is not None else ""
-    return min(int(said), MOST_COLUMNS) if said.isdecimal() else 0
+    count = attribute(skipped, "val") if skipped is not None else ""
+    return min(int(count), MOST_COLUMNS) if count.isdecimal() else 0
 
 
 def _read(path: Path) -> list[str]:
@@ -128,21 +128,21 @@ def _text(package: Package, root: Any) -> list[str]:
     main = package.main("word/document.xml")
     parts = _parts(package)
     styles = _styles(package, parts.get("styles", "word/styles.xml"))
-    found = list(_blocks(child(root, "body"), styles))
+    paragraphs = list(_blocks(child(root, "body"), styles))
     for kind, label in (
         ("footnotes", "footnote"),
         ("endnotes", "endnote"),
         ("comments", "comment"),
     ):
-        found.extend(_notes(package, parts.get(kind, ""), label, styles))
-    found.extend(_margins(package, main, styles))
-    return found
+        paragraphs.extend(_notes(package, parts.get(kind, ""), label, styles))
+    paragraphs.extend(_margins(package, main, styles))
+    return paragraphs
 
 
 def _styles(package: Package, part: str) -> dict[str, str]:
     """Style id -> what stands before its paragraphs: `## `, `- ` or nothing."""
     root = package.xml(part)
-    found = {}
+    prefixes = {}
     for style in root if root is not None else ():
         if local(style) != "style":
             continue
@@ -156,12 +156,12 @@ def _styles(package: Package, part: str) -> dict[str, str]:
             and int(attribute(level, "val")) < 9
         ):
             depth = int(heading[1]) if heading else int(attribute(level, "val")) + 1
-            found[attribute(style, "styleId")] = "#" * max(1, min(6, depth)) + " "
+            prefixes[attribute(style, "styleId")] = "#" * max(1, min(6, depth)) + " "
         elif words.lower() == "title":
-            found[attribute(style, "styleId")] = "# "
+            prefixes[attribute(style, "styleId")] = "# "
         elif child(style, "pPr", "numPr") is not None or words.lower().startswith("list"):
-            found[attribute(style, "styleId")] = "- "
-    return found
+            prefixes[attribute(style, "styleId")] = "- "
+    return prefixes
 
 
 def _blocks(parent: Any, styles: dict[str, str]) -> Iterator[str]:

@@ -142,7 +142,7 @@ def _first_parts(data: bytes) -> tuple[bytes, int]:
     begins = re.compile(
         rb"^--(?:" + b"|".join(re.escape(name) for name in names) + rb")[ \t]*\r?$", re.M
     )
-    places = [found.start() for found in begins.finditer(data)]
+    places = [match.start() for match in begins.finditer(data)]
     return (
         (data[: places[MAX_PARTS]], len(places) - MAX_PARTS)
         if len(places) > MAX_PARTS
@@ -176,26 +176,26 @@ def _with_whole_headers(data: bytes) -> bytes:
 
 
 def _content(message: Message) -> tuple[list[str], list[Attachment]]:
-    found = [_headers(message)]
+    paragraphs = [_headers(message)]
     attached: list[Attachment] = []
     signs: list[Attachment] = []
     shown = _shown_in_text(message)
     for part in _leaves(message):
         if isinstance(part, str):
-            found.append(part)
+            paragraphs.append(part)
         elif part.get_content_maintype() == "text" and not _is_attached(part):
-            found.extend(_text(part))
+            paragraphs.extend(_text(part))
         else:
             one = Attachment(_name(part), part.get_content_type(), part)
             within = part.get_content_disposition() == "inline" or _content_id(part) in shown
             (signs if within and is_decoration(one.data, one.media_type) else attached).append(one)
     if signs:
-        found.append(
+        paragraphs.append(
             "Small pictures in its text, such as logos:\n" + "\n".join(_described(a) for a in signs)
         )
     if attached:
-        found.append("Attachments:\n" + "\n".join(_described(a) for a in attached))
-    return [paragraph for paragraph in found if paragraph.strip()], attached
+        paragraphs.append("Attachments:\n" + "\n".join(_described(a) for a in attached))
+    return [paragraph for paragraph in paragraphs if paragraph.strip()], attached
 
 
 def _shown_in_text(message: Message) -> set[str]:
@@ -205,7 +205,7 @@ def _shown_in_text(message: Message) -> set[str]:
         for part in islice(message.walk(), 2 * MAX_PARTS)
         if part.get_content_type() == "text/html"
     ]
-    return {unquote(found) for page in pages for found in _SHOWN_PART.findall(_decoded(page))}
+    return {unquote(cid) for page in pages for cid in _SHOWN_PART.findall(_decoded(page))}
 
 
 def _content_id(part: Message) -> str:
@@ -239,16 +239,16 @@ def _alternatives(parts: list[Message]) -> list[Message]:
     """
     forms = [part for part in parts if _is_form(part)]
     words = {id(part): _words(part) for part in forms}
-    kept: list[Message] = []
+    selection: list[Message] = []
     for part in sorted(forms, key=lambda part: _FORMS.index(part.get_content_subtype())):
-        known = set[str]().union(*(words[id(one)] for one in kept))
+        known = set[str]().union(*(words[id(one)] for one in selection))
         if _says_more(words[id(part)], known):
-            kept.append(part)
-    if not kept:
+            selection.append(part)
+    if not selection:
         return parts
-    if len(kept) > 1 and words[id(kept[0])] <= words[id(kept[1])]:
-        del kept[0]
-    left = {id(part) for part in forms} - {id(part) for part in kept}
+    if len(selection) > 1 and words[id(selection[0])] <= words[id(selection[1])]:
+        del selection[0]
+    left = {id(part) for part in forms} - {id(part) for part in selection}
     return [part for part in parts if id(part) not in left]
 
 
@@ -265,11 +265,11 @@ def of_both_forms(plain: str, page: str) -> list[str]:
     if not page.strip():
         return paragraphs
     shown = paragraphs_of(page)[1]
-    said = set(_WORD.findall(plain.casefold()))
+    plain_words = set(_WORD.findall(plain.casefold()))
     words = set(_WORD.findall("\n".join(paragraphs_of(page, whole=True)[1]).casefold()))
-    if not _says_more(words, said):
+    if not _says_more(words, plain_words):
         return paragraphs
-    return shown if said <= words else [*paragraphs, *shown]
+    return shown if plain_words <= words else [*paragraphs, *shown]
 
 
 def _is_form(part: Message) -> bool:

@@ -121,7 +121,7 @@ def _chapters(path: Path) -> tuple[str, list[str | None]]:
 
 def _pages(path: Path, parts: list[str]) -> list[str | None]:
     check_zip(path)
-    found: list[str | None] = []
+    pages: list[str | None] = []
     try:
         with ZipFile(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
@@ -130,10 +130,10 @@ def _pages(path: Path, parts: list[str]) -> list[str | None]:
             tags = 0
             for part in parts:
                 if sizes.get(part, MAX_CHAPTER + 1) > MAX_CHAPTER:
-                    found.append(None)
+                    pages.append(None)
                     continue
                 text = decode(archive.read(part))[0]
-                found.append(text)
+                pages.append(text)
                 tags += text.count("<")
             if tags > MAX_TAGS:
                 raise _too_large(f"hold over {MAX_TAGS // 1_000_000} million tags")
@@ -141,7 +141,7 @@ def _pages(path: Path, parts: list[str]) -> list[str | None]:
         raise UnreadableFileError(
             "This e-book is damaged.", "Download it again, or convert it to PDF."
         ) from e
-    return found
+    return pages
 
 
 def _too_large(why: str) -> FileTooLargeError:

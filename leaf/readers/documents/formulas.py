@@ -36,13 +36,13 @@ def beside(before: str, text: str) -> str:
 
 
 def _joined(element: Any) -> str:
-    said = ""
+    line = ""
     fraction = False
     for item in element:
         text, before = formula(item), fraction
         fraction = local(item) == "f"
-        said += beside(said, text) if fraction or before else text
-    return said
+        line += beside(line, text) if fraction or before else text
+    return line
 
 
 def _fraction(element: Any) -> str:
@@ -53,8 +53,8 @@ def _fraction(element: Any) -> str:
 
 
 def _part(element: Any, name: str) -> str:
-    found = child(element, name)
-    return formula(found) if found is not None else ""
+    part = child(element, name)
+    return formula(part) if part is not None else ""
 
 
 def _grouped(text: str) -> str:
@@ -88,5 +88,5 @@ def _sign(element: Any) -> str:
 
 
 def _said(element: Any, properties: str, name: str, usual: str) -> str:
-    found = child(element, properties, name)
-    return attribute(found, "val") if found is not None else usual
+    setting = child(element, properties, name)
+    return attribute(setting, "val") if setting is not None else usual

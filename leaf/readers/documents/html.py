@@ -161,16 +161,16 @@ def _tables(root: Any) -> list[Grid]:
     """The tables of a page. One in a cell of another is a table of its own, and no text of that
     cell."""
     layout = _layout_tables(root) if root is not None else set()
-    found: dict[Any, Grid] = {}
+    grids: dict[Any, Grid] = {}
     for table in reversed(list(root.iter("table"))) if root is not None else ():
         if table not in layout:
             lines = _rows(table)
-            rows = expanded([[_cell(c, found) for c in _cells(row)] for row in lines])
+            rows = expanded([[_cell(c, grids) for c in _cells(row)] for row in lines])
             if is_table(rows):
                 height = _header_height(lines)
                 notes = _hidden_note(lines, height)
-                found[table] = Grid("", rows, _caption(table), notes, height)
-    return list(reversed(found.values()))
+                grids[table] = Grid("", rows, _caption(table), notes, height)
+    return list(reversed(grids.values()))
 
 
 def _caption(table: Any) -> str:
@@ -389,14 +389,14 @@ def _alternative(image: Any) -> str:
 def _layout_tables(root: Any) -> set[Any]:
     """Tables that hold tables and name no columns, or whose rows have one cell: they place text,
     they are no data."""
-    found = set()
+    tables = set()
     for table in root.iter("table"):
         outer = next(table.iterancestors("table"), None)
         if outer is not None and not _names_columns(outer):
-            found.add(outer)
+            tables.add(outer)
         if not any(len(row) > 1 for row in table.iter("tr")):
-            found.add(table)
-    return found
+            tables.add(table)
+    return tables
 
 
 def _names_columns(table: Any) -> bool:

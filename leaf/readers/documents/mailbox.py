@@ -150,7 +150,7 @@ def _batch(rows: list[tuple[object, ...]], types: list[pa.DataType]) -> pa.Recor
 def _moment(text: str) -> datetime | None:
     """A message's date in UTC; one without a zone is taken for UTC."""
     try:
-        found = parsedate_to_datetime(text)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+        moment = parsedate_to_datetime(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None

@@ -21,16 +21,16 @@ def write_formulas(root: Any) -> bool:
     is one."""
     from lxml import etree
 
-    found = [e for e in root.iter() if _name(e) == "math"] if root is not None else []
-    for math in found:
+    formulas = [e for e in root.iter() if _name(e) == "math"] if root is not None else []
+    for math in formulas:
         text, tail = " ".join(formula(math).split()), math.tail
         before = _before(math)
         math.clear()
         math.tag, math.tail = WRITTEN, tail
         math.text = beside(before, text)
-    if found:
+    if formulas:
         etree.strip_tags(root, WRITTEN)
-    return bool(found)
+    return bool(formulas)
 
 
 def formula(element: Any) -> str:
@@ -69,10 +69,10 @@ def beside(before: str, text: str) -> str:
 
 def _joined(element: Any) -> str:
     """Parts in order, a number and what is no number of its own kept apart."""
-    said = element.text.strip() if element.text and element.text.strip() else ""
+    text = element.text.strip() if element.text and element.text.strip() else ""
     for item in element:
-        said += beside(said, formula(item))
-    return said
+        text += beside(text, formula(item))
+    return text
 
 
 def _scripts(name: str, parts: list[str]) -> str:

@@ -50,10 +50,10 @@ def attachments_of(path: Path) -> list[tuple[str, str, bytes]]:
 
 def _files(message: Any) -> list[Any]:
     """What came with a message, without small pictures that only adorn its text."""
-    found = list(getattr(message, "attachments", ()))
+    attachments = list(getattr(message, "attachments", ()))
     return [
         a
-        for a in found
+        for a in attachments
         if not (
             a.properties.str_prop_value(_CONTENT_ID)
             and is_decoration(a.file_bytes or b"", _type_of(a))
@@ -110,7 +110,7 @@ def _paragraphs(message: Any) -> list[str]:
         "Date": getattr(message, "sent_date", None),
         "Subject": getattr(message, "subject", None),
     }
-    found = [
+    paragraphs = [
         "\n".join(
             f"{name}: {' '.join(str(value).split())[:MAX_HEADER]}"
             for name, value in told.items()
@@ -120,19 +120,19 @@ def _paragraphs(message: Any) -> list[str]:
     text = str(getattr(message, "body", None) or "").replace("\r\n", "\n").replace("\x00", "")
     page = _page(message, text)
     try:
-        found += of_both_forms(text, page)
+        paragraphs += of_both_forms(text, page)
     except (FileTooLargeError, UnreadableFileError):
         if not text.strip():
             raise
-        found += of_both_forms(text, "")
+        paragraphs += of_both_forms(text, "")
     attached = [
         f"- {a.file_name or 'without a name'} ({a.mime_type or 'unknown type'}, "
         f"{a.size or 0:,} bytes)"
         for a in getattr(message, "attachments", ())
     ]
     if attached:
-        found.append("Attachments:\n" + "\n".join(attached))
-    return [paragraph for paragraph in found if paragraph.strip()]
+        paragraphs.append("Attachments:\n" + "\n".join(attached))
+    return [paragraph for paragraph in paragraphs if paragraph.strip()]
 
 
 def _page(message: Any, plain: str) -> str:

@@ -76,19 +76,19 @@ class Package:
 
     def main(self, default: str) -> str:
         """Name of the part with which reading begins."""
-        found = [
+        targets = [
             relation.target
             for relation in self.relations("").values()
             if relation.kind == "officeDocument"
         ]
-        return found[0] if found and found[0].lower() in self._names else default
+        return targets[0] if targets and targets[0].lower() in self._names else default
 
     def relations(self, part: str) -> dict[str, Relation]:
         """The relations of a part by their id, in the order of the file; those that lead out of the
         package are left out."""
         folder, name = posixpath.split(part)
         root = self.xml(posixpath.join(folder, "_rels", name + ".rels"))
-        found = {}
+        by_id = {}
         for item in root if root is not None else ():
             if (
                 isinstance(item.tag, str)
@@ -97,8 +97,8 @@ class Package:
             ):
                 target = unquote(item.get("Target"))
                 whole = posixpath.normpath(posixpath.join("/" + folder, target)).lstrip("/")
-                found[item.get("Id", "")] = Relation(item.get("Type", "").rpartition("/")[2], whole)
-        return found
+                by_id[item.get("Id", "")] = Relation(item.get("Type", "").rpartition("/")[2], whole)
+        return by_id
 
 
 def _too_large(why: str) -> FileTooLargeError:

@@ -160,5 +160,5 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
 
 
 def _grids(parent: Any, place: str) -> list[Grid]:
-    found = (expanded(_cells(table)) for table in parent.iter() if local(table) == "table")
-    return [Grid(place, rows) for rows in found if is_table(rows)]
+    tables = (expanded(_cells(table)) for table in parent.iter() if local(table) == "table")
+    return [Grid(place, rows) for rows in tables if is_table(rows)]

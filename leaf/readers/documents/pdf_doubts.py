@@ -113,15 +113,15 @@ def words_in(rows: Rows) -> float:
 def numeric_columns(rows: Rows) -> int:
     """Columns, the first not counted, whose cells below the first row are numbers for the most
     part."""
-    found = 0
+    count = 0
     for column in list(zip(*rows, strict=True))[1:]:
         body = _filled(column[1:])
-        found += (
+        count += (
             len(body) >= 2
             and sum(map(number_like, body)) >= 0.6 * len(body)
             and any(c.isdigit() for cell in body for c in cell)
         )
-    return found
+    return count
 
 
 def filled_share(rows: Rows) -> float:

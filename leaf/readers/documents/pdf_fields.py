@@ -73,15 +73,15 @@ class Pypdf:
 
     def fields(self, number: int) -> list[str]:
         """`[form] Name: value` for each field on the page that has a value."""
-        found: dict[str, None] = {}
+        lines: dict[str, None] = {}
         try:
             for item in self._reader.pages[number - 1].get("/Annots") or ():
                 widget = item.get_object()
                 if widget.get("/Subtype") == "/Widget" and (line := _field(widget)):
-                    found[line] = None
+                    lines[line] = None
         except _pypdf_errors():
-            return [*found, "[form] (the other fields of this page are damaged)"]
-        return list(found)
+            return [*lines, "[form] (the other fields of this page are damaged)"]
+        return list(lines)
 
     def close(self) -> None:
         self._file.close()

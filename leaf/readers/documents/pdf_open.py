@@ -143,13 +143,13 @@ class Pdfium:
                 raise damaged_page(number) from e
             try:
                 text, odd = page_text(page)
-                said, has_fields = remarks(page)
+                comments, has_fields = remarks(page)
             finally:
                 page.close()
         if odd and self._beside:
             text = better(text, self._beside.text(number))
         fields = self._beside.fields(number) if has_fields and self._beside else []
-        return "\n".join(part for part in (text, *fields, *said) if part)
+        return "\n".join(part for part in (text, *fields, *comments) if part)
 
     def tables(self, number: int) -> list[PageTable]:
         """The tables of a page; none where it is damaged."""

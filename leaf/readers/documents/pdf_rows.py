@@ -53,8 +53,10 @@ def text_by_rows(textpage: Any) -> str:
     lines: list[str] = []
     changed = False
     text = textpage.get_text_range()
-    found = [(match.start(), match[0]) for match in LINE.finditer(text)]
-    for short, group in itertools.groupby(found, key=lambda item: len(item[1].strip()) <= SHORT):
+    raw_lines = [(match.start(), match[0]) for match in LINE.finditer(text)]
+    for short, group in itertools.groupby(
+        raw_lines, key=lambda item: len(item[1].strip()) <= SHORT
+    ):
         run = list(group)
         rows = (
             _rows([_cell(textpage, at, line) for at, line in run])

@@ -50,7 +50,7 @@ class Field:
 
 def merged(rules: Sequence[Rule]) -> list[Rule]:
     """Lines in one place that touch or overlap, as one."""
-    found: list[Rule] = []
+    lines: list[Rule] = []
     for band in _bands(rules):
         at = sum(rule.at for rule in band) / len(band)
         start = end = None
@@ -59,11 +59,11 @@ def merged(rules: Sequence[Rule]) -> list[Rule]:
                 end = max(end, rule.end)
                 continue
             if end is not None and start is not None:
-                found.append(Rule(at, start, end))
+                lines.append(Rule(at, start, end))
             start, end = rule.start, rule.end
         if end is not None and start is not None:
-            found.append(Rule(at, start, end))
-    return found
+            lines.append(Rule(at, start, end))
+    return lines
 
 
 def _bands(rules: Sequence[Rule]) -> Iterable[list[Rule]]:
@@ -98,8 +98,8 @@ def meshes(across: Sequence[Rule], down: Sequence[Rule]) -> list[Mesh]:
         parts[root(i)][0].append(h)
     for j, v in enumerate(down):
         parts[root(len(across) + j)][1].append(v)
-    found = [mesh for hs, vs in parts.values() if hs and vs and (mesh := _mesh(hs, vs))]
-    return sorted(found, key=lambda mesh: (mesh.ys[0], mesh.xs[0]))
+    all_meshes = [mesh for hs, vs in parts.values() if hs and vs and (mesh := _mesh(hs, vs))]
+    return sorted(all_meshes, key=lambda mesh: (mesh.ys[0], mesh.xs[0]))
 
 
 def _cross(h: Rule, v: Rule) -> bool:
@@ -115,14 +115,14 @@ def _mesh(across: list[Rule], down: list[Rule]) -> Mesh | None:
 def _places(lines: list[float], first: float, last: float) -> list[float]:
     """Where lines stand, and where those across them end if they reach further: a table may be open
     at its sides."""
-    found = [
+    places = [
         line for i, line in enumerate(sorted(lines)) if not i or line - sorted(lines)[i - 1] > NEAR
     ]
-    if found[0] - first > OPEN:
-        found.insert(0, first)
-    if last - found[-1] > OPEN:
-        found.append(last)
-    return found
+    if places[0] - first > OPEN:
+        places.insert(0, first)
+    if last - places[-1] > OPEN:
+        places.append(last)
+    return places
 
 
 def simplified(mesh: Mesh, words: Sequence[PdfWord]) -> Mesh:
@@ -204,9 +204,9 @@ def fields(mesh: Mesh, words: Sequence[PdfWord]) -> list[Field]:
     squares: dict[int, list[int]] = defaultdict(list)
     for i in range(width * height):
         squares[root(i)].append(i)
-    found = [_field(members, width) for members in squares.values()]
-    _fill(found, mesh, words)
-    return sorted(found, key=lambda field: (field.row, field.column))
+    cells = [_field(members, width) for members in squares.values()]
+    _fill(cells, mesh, words)
+    return sorted(cells, key=lambda field: (field.row, field.column))
 
 
 def _stands(rules: Sequence[Rule], at: float, across: float) -> bool:
@@ -222,10 +222,10 @@ def _field(members: list[int], width: int) -> Field:
     return Field(top, left, max(rows) - top + 1, max(columns) - left + 1, [])
 
 
-def _fill(found: list[Field], mesh: Mesh, words: Sequence[PdfWord]) -> None:
+def _fill(cells: list[Field], mesh: Mesh, words: Sequence[PdfWord]) -> None:
     for word in words:
         x, y = word.middle
-        for field in found:
+        for field in cells:
             if (
                 mesh.xs[field.column] <= x < mesh.xs[field.column + field.columns]
                 and mesh.ys[field.row] <= y < mesh.ys[field.row + field.rows]

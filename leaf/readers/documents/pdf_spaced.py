@@ -106,15 +106,15 @@ def _by_number(lines: Sequence[TextLine]) -> list[ColumnEdges]:
 
 def _by_cuts(lines: Sequence[TextLine], cuts: Sequence[float]) -> list[ColumnEdges]:
     edges = [float("-inf"), *cuts, float("inf")]
-    found = []
+    columns = []
     for left, right in itertools.pairwise(edges):
         chunks = [
             c for line in lines for c in line.chunks if left <= (c.left + c.right) / 2 < right
         ]
         inside = [c for c in chunks if c.left >= left - 1 and c.right <= right + 1]
         if chunks:
-            found.append(_column(inside or chunks))
-    return found
+            columns.append(_column(inside or chunks))
+    return columns
 
 
 def _column(chunks: Sequence[Chunk]) -> ColumnEdges:
@@ -192,16 +192,16 @@ def joined(rows: Sequence[Row], across: Sequence[Rule]) -> list[Row]:
     if banded := _by_rules(rows, across):
         return banded
     pitch = _pitch(rows)
-    found: list[Row] = []
+    whole_rows: list[Row] = []
     body = next((i for i, row in enumerate(rows) if _has_numbers(row)), 0)
     for i, row in enumerate(rows):
-        if found and _goes_on(found[-1], row, pitch, header=i < body):
-            _append(found[-1], row)
+        if whole_rows and _goes_on(whole_rows[-1], row, pitch, header=i < body):
+            _append(whole_rows[-1], row)
         else:
-            found.append(
+            whole_rows.append(
                 Row(row.line, {k: (list(t), w) for k, (t, w) in row.cells.items()}, row.doubled)
             )
-    return found
+    return whole_rows
 
 
 def _has_numbers(row: Row) -> bool:
@@ -218,15 +218,15 @@ def _by_rules(rows: Sequence[Row], across: Sequence[Rule]) -> list[Row]:
         bands[-1].append(row)
     if len(bands) < 4 or len(bands) < 0.35 * len(rows):
         return []
-    found = []
+    whole_rows = []
     for band in bands:
         if sum(map(_has_numbers, band)) > 1:
-            found += band
+            whole_rows += band
             continue
         for row in band[1:]:
             _append(band[0], row)
-        found.append(band[0])
-    return found
+        whole_rows.append(band[0])
+    return whole_rows
 
 
 def _pitch(rows: Sequence[Row]) -> float:
@@ -287,12 +287,12 @@ def _append(above: Row, row: Row) -> None:
 
 def cells_of(row: Row, columns: int) -> list[GridCell]:
     """The cells of a row, those that are empty too."""
-    found: list[GridCell] = []
-    while len(found) < columns:
-        at = sum(cell.columns for cell in found)
+    cells: list[GridCell] = []
+    while len(cells) < columns:
+        at = sum(cell.columns for cell in cells)
         if at >= columns:
             break
         width = min(row.cells[at][1], columns - at) if at in row.cells else 1
         later = [k for k in row.cells if at < k < at + width]
-        found.append(GridCell(row.text(at), min(later) - at if later else width))
-    return found
+        cells.append(GridCell(row.text(at), min(later) - at if later else width))
+    return cells

@@ -69,7 +69,7 @@ class PageTable:
 def tables_on(drawing: Drawing) -> list[PageTable]:
     """The tables of a page, from above."""
     across, down = merged(drawing.across), merged(drawing.down)
-    found: list[PageTable] = []
+    tables: list[PageTable] = []
     left = list(drawing.words)
     shaded = (
         merged([*drawing.across, *drawing.shades[0]]),
@@ -80,18 +80,18 @@ def tables_on(drawing: Drawing) -> list[PageTable]:
         *(map(without_short, meshes(*shaded)) if any(drawing.shades) else ()),
     ]:
         if table := _ruled(mesh, left):
-            found.append(table)
+            tables.append(table)
             left = [word for word in left if not _within(word, table.box)]
-    found += _spaced_on(left, across, down, found)
+    tables += _spaced_on(left, across, down, tables)
     lines = lines_of(drawing.words)
-    return _lone(lines, found, drawing) + [
+    return _lone(lines, tables, drawing) + [
         _placed(table, lines, drawing)
-        for table in sorted(found, key=lambda t: (t.box[1], t.box[0]))
+        for table in sorted(tables, key=lambda t: (t.box[1], t.box[0]))
     ]
 
 
 def _lone(
-    lines: Sequence[TextLine], found: Sequence[PageTable], drawing: Drawing
+    lines: Sequence[TextLine], tables: Sequence[PageTable], drawing: Drawing
 ) -> list[PageTable]:
     """What stands at the top of a page in pieces, where no table was found there."""
     heads = [
@@ -104,7 +104,7 @@ def _lone(
         top = top[1:]
     rows: list[TextLine] = []
     for line in top[: MOST_LONE + 1]:
-        inside = any(t.box[1] - 2 <= line.middle <= t.box[3] + 2 for t in found)
+        inside = any(t.box[1] - 2 <= line.middle <= t.box[3] + 2 for t in tables)
         if (
             inside
             or len(line.chunks) < 2
@@ -143,8 +143,8 @@ def _trimmed(rows: Rows) -> Rows:
     rows = [row for row in rows if any(row)]
     if not rows:
         return []
-    kept = [i for i in range(len(rows[0])) if any(row[i] for row in rows)]
-    return [[row[i] for i in kept] for row in rows]
+    columns = [i for i in range(len(rows[0])) if any(row[i] for row in rows)]
+    return [[row[i] for i in columns] for row in rows]
 
 
 def _spaced_on(
@@ -153,12 +153,12 @@ def _spaced_on(
     down: Sequence[Rule],
     ruled: Sequence[PageTable],
 ) -> list[PageTable]:
-    found = []
+    tables = []
     for zone in zones(lines_of(words, down)):
         for part in _between(zone, ruled):
             for stretch in stretches(part):
-                found += _spaced(stretch, across)
-    return found
+                tables += _spaced(stretch, across)
+    return tables
 
 
 def _between(zone: Sequence[TextLine], ruled: Sequence[PageTable]) -> Iterator[list[TextLine]]:
@@ -295,7 +295,7 @@ def join(pages: Iterable[tuple[int, Sequence[PageTable]]]) -> Iterator[list[Page
     """Tables in order, each as its parts: more than one where it goes on over a page's end."""
     open_parts: list[PageTable] = []
     for number, tables in pages:
-        found = [replace(table, page=number) for table in tables if not table.lone]
+        page_tables = [replace(table, page=number) for table in tables if not table.lone]
         lone = next((table for table in tables if table.lone), None)
         if (
             open_parts
@@ -306,18 +306,18 @@ def join(pages: Iterable[tuple[int, Sequence[PageTable]]]) -> Iterator[list[Page
             open_parts.append(replace(lone, rows=rows, edges=open_parts[-1].edges, page=number))
         if (
             open_parts
-            and found
+            and page_tables
             and open_parts[-1].page == number - 1
-            and goes_on(open_parts[-1], found[0])
+            and goes_on(open_parts[-1], page_tables[0])
         ):
-            open_parts.append(found.pop(0))
-        if open_parts and (found or open_parts[-1].page < number):
+            open_parts.append(page_tables.pop(0))
+        if open_parts and (page_tables or open_parts[-1].page < number):
             yield open_parts
             open_parts = []
-        for table in found[:-1]:
+        for table in page_tables[:-1]:
             yield [table]
-        if found:
-            open_parts = [found[-1]]
+        if page_tables:
+            open_parts = [page_tables[-1]]
     if open_parts:
         yield open_parts
 

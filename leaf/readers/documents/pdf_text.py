@@ -99,7 +99,7 @@ def respaced(textpage: Any) -> str:
     import pypdfium2.raw as raw
 
     box = raw.FS_RECTF()
-    kept: list[str] = []
+    letters: list[str] = []
     right = height = 0.0
     blank = False
     for index in range(textpage.count_chars()):
@@ -109,10 +109,10 @@ def respaced(textpage: Any) -> str:
             continue
         raw.FPDFText_GetLooseCharBox(textpage, index, box)
         if blank and box.left - right > WORD_GAP * max(height, box.top - box.bottom):
-            kept.append(" ")
-        kept.append(letter)
+            letters.append(" ")
+        letters.append(letter)
         right, height, blank = box.right, box.top - box.bottom, False
-    return "".join(kept)
+    return "".join(letters)
 
 
 def is_garbled(text: str) -> bool:
@@ -159,10 +159,10 @@ def _count(data: bytes, some: bytes) -> int:
 def may_hold_table(text: str) -> bool:
     """Whether a page's text may be that of a table: several lines that are short, or hold two
     numbers or more."""
-    found = 0
+    count = 0
     for line in text.split("\n"):
-        found += 0 < len(line) <= SHORT_LINE or len(NUMBERS.findall(line)) > 1
-        if found >= LEAST_SHORT:
+        count += 0 < len(line) <= SHORT_LINE or len(NUMBERS.findall(line)) > 1
+        if count >= LEAST_SHORT:
             return True
     return False
 
@@ -171,7 +171,7 @@ def remarks(page: Any) -> tuple[list[str], bool]:
     """What annotations say, and whether the page has form fields."""
     import pypdfium2.raw as raw
 
-    found: list[str] = []
+    comments: list[str] = []
     has_fields = False
     silent = (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP, raw.FPDF_ANNOT_UNKNOWN)
     for index in range(raw.FPDFPage_GetAnnotCount(page)):
@@ -182,9 +182,9 @@ def remarks(page: Any) -> tuple[list[str], bool]:
         if kind == raw.FPDF_ANNOT_WIDGET:
             has_fields = True
         elif kind not in silent and (words := _contents(annotation)):
-            found.append(f"[annotation] {words}")
+            comments.append(f"[annotation] {words}")
         raw.FPDFPage_CloseAnnot(annotation)
-    return found, has_fields
+    return comments, has_fields
 
 
 def _contents(annotation: Any) -> str:

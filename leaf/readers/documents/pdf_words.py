@@ -115,8 +115,8 @@ def _quarters(textpage: Any) -> int:
     angles = (
         raw.FPDFText_GetCharAngle(textpage, i) for i in range(0, count, max(1, count // _SIDEWAYS))
     )
-    found = Counter(round(angle / (math.pi / 2)) % 4 for angle in angles if angle >= 0)
-    return found.most_common(1)[0][0] if found else 0
+    turns = Counter(round(angle / (math.pi / 2)) % 4 for angle in angles if angle >= 0)
+    return turns.most_common(1)[0][0] if turns else 0
 
 
 def _words(textpage: Any, turn: Turn) -> Iterator[PdfWord]:
@@ -154,14 +154,14 @@ def whole(text: str) -> str:
 
 def _rules(page: Any, turn: Turn) -> tuple[list[Rule], ...]:
     """Lines across and down, then edges of filled areas across and down."""
-    found: tuple[list[Rule], ...] = ([], [], [], [])
+    rules: tuple[list[Rule], ...] = ([], [], [], [])
     for begin, end, shade in _segments(page):
         (x1, y1), (x2, y2) = turn(*begin), turn(*end)
         if abs(y1 - y2) <= 1 and abs(x1 - x2) >= SHORTEST:
-            found[2 * shade].append(Rule((y1 + y2) / 2, min(x1, x2), max(x1, x2)))
+            rules[2 * shade].append(Rule((y1 + y2) / 2, min(x1, x2), max(x1, x2)))
         elif abs(x1 - x2) <= 1 and abs(y1 - y2) >= SHORTEST:
-            found[2 * shade + 1].append(Rule((x1 + x2) / 2, min(y1, y2), max(y1, y2)))
-    return found
+            rules[2 * shade + 1].append(Rule((x1 + x2) / 2, min(y1, y2), max(y1, y2)))
+    return rules
 
 
 def _segments(page: Any) -> Iterator[Piece]:
@@ -242,10 +242,10 @@ def _pieces(path: Any, count: int, matrix: Matrix) -> Iterator[tuple[Point, Poin
 def _matrix(item: Any) -> Matrix:
     import pypdfium2.raw as raw
 
-    found = raw.FS_MATRIX()
-    if not raw.FPDFPageObj_GetMatrix(item, found):
+    matrix = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(item, matrix):
         return (1, 0, 0, 1, 0, 0)
-    return (found.a, found.b, found.c, found.d, found.e, found.f)
+    return (matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f)
 
 
 def _moved(m: Matrix, x: float, y: float) -> Point:

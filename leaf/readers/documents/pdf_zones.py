@@ -28,9 +28,9 @@ CAPTION = re.compile(
 def zones(lines: Sequence[TextLine], depth: int = 3) -> list[list[TextLine]]:
     """Columns of prose apart from each other, in reading order. A table is never parted: it is no
     prose."""
-    if depth == 0 or len(lines) < LEAST_RUN or not (found := _gutter(lines)):
+    if depth == 0 or len(lines) < LEAST_RUN or not (gutter := _gutter(lines)):
         return [list(lines)] if lines else []
-    first, last, x = found
+    first, last, x = gutter
     left = [side for line in lines[first:last] if (side := _side(line, x, before=True))]
     right = [side for line in lines[first:last] if (side := _side(line, x, before=False))]
     parts = (lines[:first], left, right, lines[last:])
@@ -52,15 +52,15 @@ def _gutter(lines: Sequence[TextLine]) -> tuple[int, int, float] | None:
         return None
     left, right = min(line.left for line in lines), max(line.right for line in lines)
     width = right - left
-    found: dict[tuple[int, int, int], list[float]] = {}
+    stripes: dict[tuple[int, int, int], list[float]] = {}
     x = left + LEAST_SIDE * width
     while x < right - LEAST_SIDE * width:
         for first, last in _runs(lines, x):
             both = sum(line.left < x < line.right for line in lines[first:last])
             if both >= LEAST_RUN:
-                found.setdefault((both, first, last), []).append(x)
+                stripes.setdefault((both, first, last), []).append(x)
         x += STEP
-    for (_, first, last), places in sorted(found.items(), reverse=True)[:MOST_TRIED]:
+    for (_, first, last), places in sorted(stripes.items(), reverse=True)[:MOST_TRIED]:
         middle = places[len(places) // 2]
         if _is_prose(lines[first:last], middle, width):
             return first, last, middle
@@ -112,19 +112,19 @@ def stretches(lines: Sequence[TextLine]) -> Iterator[list[TextLine]]:
     if not lines:
         return
     left, right = min(line.left for line in lines), max(line.right for line in lines)
-    found: list[TextLine] = []
+    stretch: list[TextLine] = []
     for line in lines:
-        if found and _ends(found, line):
-            yield found
-            found = []
-        if is_prose(line, found, left, right):
-            if found:
-                yield found
-            found = []
+        if stretch and _ends(stretch, line):
+            yield stretch
+            stretch = []
+        if is_prose(line, stretch, left, right):
+            if stretch:
+                yield stretch
+            stretch = []
             continue
-        found.append(line)
-    if found:
-        yield found
+        stretch.append(line)
+    if stretch:
+        yield stretch
 
 
 def _ends(before: Sequence[TextLine], line: TextLine) -> bool:

@@ -80,7 +80,7 @@ class PptxReader:
 
 
 def _grids(package: Package) -> list[Grid]:
-    found = []
+    grids = []
     for number, part in enumerate(_slides(package), 1):
         root = _root(package, part)
         relations = package.relations(part)
@@ -95,8 +95,8 @@ def _grids(package: Package) -> list[Grid]:
                 elif local(item) == "chart":
                     title, rows = _chart_rows(package, relations.get(_relation_id(item)))
                 if is_table(rows):
-                    found.append(Grid(f"slide {number}", rows, title))
-    return found
+                    grids.append(Grid(f"slide {number}", rows, title))
+    return grids
 
 
 def _cells(table: Any) -> Iterator[list[GridCell]]:

@@ -76,8 +76,8 @@ def raise_in_word(root: Any, styles: Any) -> None:
 
 
 def _alignment(element: Any) -> int:
-    said = attribute(element, "val") if element is not None else ""
-    return {"superscript": 1, "subscript": -1}.get(said, 0)
+    value = attribute(element, "val") if element is not None else ""
+    return {"superscript": 1, "subscript": -1}.get(value, 0)
 
 
 def raise_in_slides(root: Any) -> None:
@@ -85,8 +85,8 @@ def raise_in_slides(root: Any) -> None:
 
     def level(run: Any) -> int:
         properties = child(run, "rPr")
-        said = attribute(properties, "baseline").strip("% ") if properties is not None else ""
-        moved = re.fullmatch(r"(-?)\d*[1-9]\d*(?:\.\d+)?", said)
+        baseline = attribute(properties, "baseline").strip("% ") if properties is not None else ""
+        moved = re.fullmatch(r"(-?)\d*[1-9]\d*(?:\.\d+)?", baseline)
         return 0 if moved is None else -1 if moved[1] else 1
 
     _raise_runs(root, ("r", "fld"), level)
@@ -113,9 +113,9 @@ def raise_in_page(root: Any) -> bool:
     text before it, as a browser shows no gap between the two."""
     from lxml import etree
 
-    found = list(_moved_elements(root)) if root is not None else []
+    elements = list(_moved_elements(root)) if root is not None else []
     blocks: dict[Any, bool] = {}
-    for element, level in reversed(found):
+    for element, level in reversed(elements):
         if any(item.tag not in _INLINE for item in element.iterdescendants()):
             continue  # a mark that is never closed goes around the rest of a page
         block = next(a for a in element.iterancestors() if a.tag in _CELL or a is root)
@@ -127,9 +127,9 @@ def raise_in_page(root: Any) -> bool:
         element.clear()
         element.tag, element.tail = _WRITTEN, tail
         element.text = _written(text, level, before) if blocks[block] else text
-    if root is not None and found:
+    if root is not None and elements:
         etree.strip_tags(root, _WRITTEN)
-    return bool(found)
+    return bool(elements)
 
 
 def _moved_elements(root: Any) -> Iterator[tuple[Any, int]]:
@@ -186,8 +186,8 @@ def raise_in_open(root: Any, *others: Any) -> None:
 
 def _position(properties: Any) -> int:
     """Whether a style raises or lowers: `super 58%`, `-33% 58%`."""
-    said = attribute(properties, "text-position") if properties is not None else ""
-    where = said.split(" ")[0]
+    position = attribute(properties, "text-position") if properties is not None else ""
+    where = position.split(" ")[0]
     if where in ("super", "sub"):
         return 1 if where == "super" else -1
     number = re.fullmatch(r"(-?)\d*[1-9]\d*(?:\.\d+)?%?", where)

@@ -55,7 +55,7 @@ def _read(path: Path) -> list[str]:
         raise UnreadableFileError(
             "This Rich Text document is damaged.", "Save it as .docx or PDF, and add that."
         ) from e
-    return [line for found in text.split("\n") if (line := _line(found))]
+    return [line for raw_line in text.split("\n") if (line := _line(raw_line))]
 
 
 def _line(text: str) -> str:

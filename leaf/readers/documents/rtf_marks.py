@@ -50,22 +50,22 @@ class _Marks:
 
     def written(self, text: str) -> str:
         at = 0
-        while found := _TOKEN.match(text, at):
-            at = found.end()
-            if found["raw"]:
-                at += int(found["raw"])  # bytes of a picture, which are no words
-            elif found["open"]:
+        while token := _TOKEN.match(text, at):
+            at = token.end()
+            if token["raw"]:
+                at += int(token["raw"])  # bytes of a picture, which are no words
+            elif token["open"]:
                 self._states.append(self._state)
                 self._state = replace(self._state, note=False)
                 self._out.append("{")
-            elif found["close"]:
+            elif token["close"]:
                 self._close()
-            elif found["word"]:
-                self._control(found["word"], found["number"], found[0])
-            elif found["text"]:
-                self._text(found["text"])
-            elif not (self._state.deleted and found[0].startswith("\\'")):
-                self._out.append(found[0])
+            elif token["word"]:
+                self._control(token["word"], token["number"], token[0])
+            elif token["text"]:
+                self._text(token["text"])
+            elif not (self._state.deleted and token[0].startswith("\\'")):
+                self._out.append(token[0])
         return "".join(self._out) + text[at:]
 
     def _close(self) -> None:

@@ -115,10 +115,10 @@ def _offset(path: Path, at: int, line: int) -> int:
     with path.open("rb") as file:
         file.seek(at)
         while missing > 0 and (block := file.read(BLOCK)):
-            found = block.count(b"\n")
-            if found >= missing:
+            count = block.count(b"\n")
+            if count >= missing:
                 return at + _nth_end(block, missing)
-            missing -= found
+            missing -= count
             at += len(block)
     return at
 

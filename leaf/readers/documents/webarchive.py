@@ -93,8 +93,8 @@ def _location(part: Message) -> str:
 
 
 def _body(page: str) -> str:
-    found = _BODY.search(page)
-    return found[1] if found else page
+    match = _BODY.search(page)
+    return match[1] if match else page
 
 
 def _text(part: Message) -> str:

@@ -105,8 +105,8 @@ def search(reader: Reader, path: Path, kind: str, asked: Sequence[tuple[str, str
         size = len(words(quote))
         if not size:
             results.append(Sought(None, outside or "no words of it were quoted"))
-        elif not outside and (found := _in_passages(reader.passages(path, where), quote, size)):
-            results.append(Sought(found))
+        elif not outside and (location := _in_passages(reader.passages(path, where), quote, size)):
+            results.append(Sought(location))
         elif size < LEAST_ELSEWHERE:
             short = (
                 "the quote is too short to be checked"
@@ -193,14 +193,14 @@ def _buffers(passages: Iterable[Passage], overlap: int) -> Iterator[list[Passage
             yield held
             if total > MOST:
                 return
-            kept: list[Passage] = []
+            tail: list[Passage] = []
             length = new = 0
             for earlier in reversed(held):
                 if length + len(earlier.text) > overlap:
                     break
-                kept.insert(0, earlier)
+                tail.insert(0, earlier)
                 length += len(earlier.text) + 1
-            held = kept
+            held = tail
     if new:
         yield held
 
@@ -208,7 +208,7 @@ def _buffers(passages: Iterable[Passage], overlap: int) -> Iterator[list[Passage
 def _distance(located: Located, passages: Sequence[Passage], where: Where) -> float:
     """How far from the place that was named; 0 if it is there, at least in part."""
     numbers = {number for number, _, _ in located.spans}
-    found = [
+    hits = [
         p for p in passages if p.number in numbers and (not p.sheet or p.sheet == located.sheet)
     ]
     if where.sheet and located.sheet.lower() != where.sheet.lower():
@@ -216,7 +216,7 @@ def _distance(located: Located, passages: Sequence[Passage], where: Where) -> fl
     if not where.unit:
         return 0.0
     if where.unit == "cue":
-        first, last = min(p.start or 0.0 for p in found), max(p.end or 0.0 for p in found)
+        first, last = min(p.start or 0.0 for p in hits), max(p.end or 0.0 for p in hits)
     else:
         first, last = float(min(numbers)), float(max(numbers))
     end = where.last if where.last is not None else float("inf")
@@ -357,9 +357,9 @@ def _located(passages: Sequence[Passage], reading: _TextReading, spans: Sequence
         if stretch.begin < end and begin < stretch.end
     ]
     indexes = sorted({stretch.passage for stretch, _, _ in touched})
-    found = [passages[i] for i in indexes]
+    hits = [passages[i] for i in indexes]
     columns = [stretch.column for stretch, _, _ in touched if stretch.column]
-    place = _cell_place(found, columns) if columns and found[0].sheet else ", ".join(merged(found))
+    place = _cell_place(hits, columns) if columns and hits[0].sheet else ", ".join(merged(hits))
     characters: dict[int, Span] = {}
     for stretch, begin, end in touched:
         if stretch.offset >= 0:
@@ -370,11 +370,11 @@ def _located(passages: Sequence[Passage], reading: _TextReading, spans: Sequence
             known = characters.get(stretch.passage, (first, last))
             characters[stretch.passage] = (min(known[0], first), max(known[1], last))
     spans_in = tuple((passages[i].number, *span) for i, span in characters.items())
-    return Located(place, found[0].sheet, spans=spans_in)
+    return Located(place, hits[0].sheet, spans=spans_in)
 
 
-def _cell_place(found: Sequence[Passage], columns: Sequence[int]) -> str:
-    first, last = found[0], found[-1]
+def _cell_place(rows: Sequence[Passage], columns: Sequence[int]) -> str:
+    first, last = rows[0], rows[-1]
     left, right = min(columns), max(columns)
     if first.number == last.number and left == right:
         sheet, _, _ = sheet_span(first.sheet, first.number, last.number, (left, right)).rpartition(

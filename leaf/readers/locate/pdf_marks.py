@@ -105,15 +105,15 @@ def _spans(text: Words, quote: str) -> list[Span]:
     while at < len(places):
         for count in range(min(PIECE, len(places) - at), 0, -1):
             piece = quote[places[at][0] : places[at + count - 1][1]]
-            found = [spans[0] for _, spans in zip(range(30), find_all(text, piece), strict=False)]
-            if found and (count > 1 or len(piece) > 3 or piece.isdigit()):
-                pieces.append((found, len(piece)))
+            matches = [spans[0] for _, spans in zip(range(30), find_all(text, piece), strict=False)]
+            if matches and (count > 1 or len(piece) > 3 or piece.isdigit()):
+                pieces.append((matches, len(piece)))
                 break
         at += max(1, count)
     if not pieces or sum(size for _, size in pieces) < ENOUGH * len(quote.strip()):
         return []
     middle = max(pieces, key=lambda piece: (len(piece[0]) == 1, piece[1]))[0][0][0]
-    return [min(found, key=lambda s: abs(s[0] - middle)) for found, _ in pieces]
+    return [min(matches, key=lambda s: abs(s[0] - middle)) for matches, _ in pieces]
 
 
 def _around(sheet: Any, textpage: Any, text: str, begin: int, end: int) -> Iterator[Rectangle]:

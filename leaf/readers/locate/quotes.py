@@ -62,8 +62,8 @@ def words(text: str) -> Words:
     begins: list[int] = []
     places: list[Span] = []
     at, last = 0, ""
-    for found in _WORD.finditer(text):
-        word = found[0]
+    for match in _WORD.finditer(text):
+        word = match[0]
         plain = word.lower() if word.isascii() else _fold(word)
         if not plain:
             continue
@@ -72,7 +72,7 @@ def words(text: str) -> Words:
             at += 1
         pieces.append(plain)
         begins.append(at)
-        places.append(found.span())
+        places.append(match.span())
         at += len(plain)
         last = plain[-1]
     return Words("".join(pieces), tuple(begins), tuple(places))

@@ -153,8 +153,8 @@ def _mp3_frame(data: bytes) -> int:
 def kind_of(path: Path, name: str) -> tuple[str, str]:
     """Kind and media type of a file that `container_of` knows: `video` if it has moving pictures.
     Raises FileError."""
-    found = container_of(_head(path))
-    if found is None:
+    file_format = container_of(_head(path))
+    if file_format is None:
         raise UnreadableFileError(
             f"'{name}' holds no sound that Leaf knows.",
             "Save it as MP3, M4A, WAV or MP4, and add that.",
@@ -169,7 +169,7 @@ def kind_of(path: Path, name: str) -> tuple[str, str]:
                 )
     except UnreadableFileError as e:
         raise UnreadableFileError(e.message.replace("This file", f"'{name}'"), e.hint) from e
-    return ("video", found.video) if moving else ("audio", found.audio)
+    return ("video", file_format.video) if moving else ("audio", file_format.audio)
 
 
 class SoundReader:
@@ -303,11 +303,11 @@ class _Joined:
         last frames. Raises av.FFmpegError, ValueError."""
         blocks = []
         for frame in frames:
-            found = frame.format.name, frame.layout.name, frame.sample_rate
-            if found != self._format:
+            frame_format = frame.format.name, frame.layout.name, frame.sample_rate
+            if frame_format != self._format:
                 blocks += self._resampled()
                 self._begin()
-                self._format = found
+                self._format = frame_format
             frame.pts = None  # one whose time jumps would be refused
             self._waiting.write(frame)
         if last or self._waiting.samples >= RATE:
@@ -361,11 +361,11 @@ def _opened(path: Path) -> Iterator[Any]:
             "This file cannot be opened here: the library that reads sound (av) is not installed.",
             "Install it: pip install av",
         ) from e
-    found = container_of(_head(path))
-    if found is None:
+    file_format = container_of(_head(path))
+    if file_format is None:
         raise _damaged()
     try:
-        with av.open(str(path), format=found.demuxer, metadata_errors="replace") as container:
+        with av.open(str(path), format=file_format.demuxer, metadata_errors="replace") as container:
             yield container
     except LeafError:
         raise
@@ -424,7 +424,7 @@ def _counted_duration(path: Path) -> float | None:
     return round(last, 3) or None
 
 
-def _bare_duration(path: Path, said: float | None) -> tuple[float | None, tuple[Note, ...]]:
+def _bare_duration(path: Path, estimate: float | None) -> tuple[float | None, tuple[Note, ...]]:
     """Seconds of frames without a container, and a note where the file was cut off. What is said of
     them is a guess by the first one's rate, or is about the first of several recordings."""
     seconds, frames = 0.0, 0
@@ -434,7 +434,7 @@ def _bare_duration(path: Path, said: float | None) -> tuple[float | None, tuple[
                 seconds += length
                 frames += 1
     if not frames:
-        return said, ()
+        return estimate, ()
     if seconds > MAX_SECONDS:
         raise FileTooLargeError(f"The recording lasts {timestamp(seconds)}.", "Split it.")
     whole = _announced(path) * seconds / frames
@@ -442,8 +442,8 @@ def _bare_duration(path: Path, said: float | None) -> tuple[float | None, tuple[
     if whole - seconds > max(1.0, CUT_SHARE * whole):
         text = f"This recording was cut off: {timestamp(seconds)} of {timestamp(whole)} are there."
         notes = (Note("recording-cut", text),)
-    agree = said is not None and abs(said - seconds) < 1.0
-    return (said if agree else round(seconds, 3)), notes
+    agree = estimate is not None and abs(estimate - seconds) < 1.0
+    return (estimate if agree else round(seconds, 3)), notes
 
 
 def _frame_seconds(packet: Any) -> float:

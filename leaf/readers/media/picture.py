@@ -248,7 +248,7 @@ def _turned(image: Image) -> tuple[int, int]:
 
 def _orientation(image: Image) -> int:
     try:
-        found = image.getexif().get(0x0112, 1)
+        orientation = image.getexif().get(0x0112, 1)
     except (
         OSError,
         ValueError,
@@ -258,7 +258,7 @@ def _orientation(image: Image) -> int:
         struct.error,
     ):  # broken metadata; the pixels may be whole
         return 1
-    return found if isinstance(found, int) and 1 <= found <= 8 else 1
+    return orientation if isinstance(orientation, int) and 1 <= orientation <= 8 else 1
 
 
 def _scaled(image: Image, size: tuple[int, int]) -> Image:

@@ -157,14 +157,14 @@ def _sheet_sums(data: bytes, at: int) -> Sums:
         else:
             continue
         length = struct.unpack_from("<H", data, tokens)[0]
-        said = data[tokens + 2 : tokens + 2 + length]
+        expression = data[tokens + 2 : tokens + 2 + length]
         for row, column in cells if len(sums) <= MOST else ():
             try:
-                spans, skips = _summed(said, row, column)
+                spans, skips = _summed(expression, row, column)
             except (struct.error, IndexError):  # of an older or another make
                 break
-            if spans and (found := of_spans(spans, row + 1, column, skips)) is not None:
-                sums.setdefault(row + 1, []).append(found)
+            if spans and (formula := of_spans(spans, row + 1, column, skips)) is not None:
+                sums.setdefault(row + 1, []).append(formula)
     return sums
 
 
@@ -179,10 +179,10 @@ def _summed(tokens: bytes, row: int, column: int) -> tuple[list[tuple[int, int]]
         kind = tokens[at] & 0x1F | 0x20 if tokens[at] >= 0x20 else tokens[at]
         if kind in (0x24, 0x25, 0x2C, 0x2D):  # a cell or an area, as it is or from the cell on
             two, shared = kind & 1, kind >= 0x2C
-            found = struct.unpack_from("<HHHH" if two else "<HH", tokens, at + 1)
+            coords = struct.unpack_from("<HHHH" if two else "<HH", tokens, at + 1)
             corners = [
                 _corner(r, c, row, column, shared)
-                for r, c in zip(found[: 1 + two], found[1 + two :], strict=True)
+                for r, c in zip(coords[: 1 + two], coords[1 + two :], strict=True)
             ]
             if any(c != column for _, c in corners):
                 return [], False

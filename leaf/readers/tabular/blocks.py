@@ -115,7 +115,7 @@ _DASHES = frozenset("-=_–—")
 def _naming_repeats(blocks: list[TableBlock], numbers: Sequence[int]) -> list[TableBlock]:
     """Blocks whose header says in part what that of a block above says: it may be a row of one
     table for both."""
-    said = []
+    new_blocks = []
     for at, block in enumerate(blocks):
         above = next(
             (b for b in reversed(blocks[max(0, at - 20) : at]) if _names_in_part(b, block)), None
@@ -129,8 +129,8 @@ def _naming_repeats(blocks: list[TableBlock], numbers: Sequence[int]) -> list[Ta
             block = replace(
                 block, notes=(*block.notes, Note("header-assumed", text, 0, places([row])))
             )
-        said.append(block)
-    return said
+        new_blocks.append(block)
+    return new_blocks
 
 
 def _names_in_part(above: TableBlock, block: TableBlock) -> bool:

@@ -88,5 +88,5 @@ def layers_of(relation: str, columns: Sequence[Column], first: str = "") -> str:
     texts, words = trimmed(columns), without_missing(columns)
     names = ", ".join(text_of(c) for c in columns)
     inner = f"SELECT {first}{texts[2:]} FROM {relation}"
-    kept = "n, raw, " if first else ""
-    return f"(SELECT {kept}{names}{words} FROM ({inner}))"
+    prefix = "n, raw, " if first else ""
+    return f"(SELECT {prefix}{names}{words} FROM ({inner}))"

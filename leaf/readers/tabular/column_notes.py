@@ -71,15 +71,15 @@ def mixed_note(
     layers = layers_of(
         relation, [column], f"row_number() OVER () AS n, {identifier(column.source)} AS raw, "
     )
-    found = connection.execute(
+    rows = connection.execute(
         f"SELECT n, raw FROM {layers} WHERE {plan.bad(known(column))} LIMIT 5"
     ).fetchall()
-    examples = ", ".join(f"'{str(v)[:40]}'" for v in dict.fromkeys(v for _, v in found))
+    examples = ", ".join(f"'{str(v)[:40]}'" for v in dict.fromkeys(v for _, v in rows))
     what = {"integer": "numbers", "decimal": "numbers", "boolean": "true or false"}.get(
         plan.kind, "dates"
     )
     text = f"'{column.name}' stays text: {bad:,} of {values:,} values are no {what} ({examples})."
-    return Note("cells-unparsed", text, bad, places([row_number(n) for n, _ in found]))
+    return Note("cells-unparsed", text, bad, places([row_number(n) for n, _ in rows]))
 
 
 def missing_notes(
@@ -92,10 +92,15 @@ def missing_notes(
     """
     notes = []
     for name, count, words in columns:
-        said = such_as(words)
-        text = f"{count:,} cells such as {said} in '{name}' were read as empty."
+        examples = such_as(words)
+        text = f"{count:,} cells such as {examples} in '{name}' were read as empty."
         notes.append(
-            Note("missing-words", text, count, short=f"{count:,} {said} in '{name}'{NO_VALUE_TAIL}")
+            Note(
+                "missing-words",
+                text,
+                count,
+                short=f"{count:,} {examples} in '{name}'{NO_VALUE_TAIL}",
+            )
         )
     if rest:
         count = sum(n for _, n in rest)
@@ -117,10 +122,10 @@ def _words_for_nothing(
     connection: duckdb.DuckDBPyConnection, relation: str, column: Column
 ) -> list[str]:
     absent = f"{text_of(column)} IS NOT NULL AND {known(column)} IS NULL"
-    found = connection.execute(
+    rows = connection.execute(
         f"SELECT {text_of(column)} FROM {layers_of(relation, [column])} WHERE {absent} LIMIT 50"
     ).fetchall()
-    return list(dict.fromkeys(str(row[0]) for row in found))[:3]
+    return list(dict.fromkeys(str(row[0]) for row in rows))[:3]
 
 
 def _currency(

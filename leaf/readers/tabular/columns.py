@@ -270,10 +270,10 @@ def _prove(
         )
         at = 0
         for column in batch:
-            values, given = int(row[at]), int(row[at + 1])
+            values, total = int(row[at]), int(row[at + 1])
             end = at + 2 + len(column.proposals)
             result[column.source] = Counts(
-                values, given - values, tuple(int(n) for n in row[at + 2 : end])
+                values, total - values, tuple(int(n) for n in row[at + 2 : end])
             )
             at = end
     return result
@@ -304,10 +304,10 @@ def _prove_together(
         rows = connection.execute(
             f"SELECT part, {counted} FROM ({layers}) GROUP BY part"
         ).fetchall()
-        found = {int(part): [int(n) for n in counts] for part, *counts in rows}
+        by_part = {int(part): [int(n) for n in counts] for part, *counts in rows}
         for part, column in enumerate(same):
-            known_values, given, *wrong = found.get(part) or [0] * (2 + len(plans))
-            result[column.source] = Counts(known_values, given - known_values, tuple(wrong))
+            known_values, total, *wrong = by_part.get(part) or [0] * (2 + len(plans))
+            result[column.source] = Counts(known_values, total - known_values, tuple(wrong))
     return result
 
 
@@ -372,7 +372,7 @@ def _with_year_placed(
 def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -> dict[str, int]:
     """The decimal marks that columns show, by a fraction or by thousands marked more than once, and
     how much they prove together."""
-    found: dict[str, int] = {}
+    by_mark: dict[str, int] = {}
     for column in columns:
         plans = choices[column.source][:1]
         alone = column.unmarked and len(column.proposals) == 1  # and so has no mark to show
@@ -382,8 +382,8 @@ def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -
                 plan.kind == "integer" and plan.style in (".", ",", "in.")
             ):
                 mark = _decimal(plan)
-                found[mark] = found.get(mark, 0) + column.proof
-    return found
+                by_mark[mark] = by_mark.get(mark, 0) + column.proof
+    return by_mark
 
 
 def _decimal(plan: ParsePlan) -> str:

@@ -32,12 +32,12 @@ class DatabaseReader(TypedReader):
     def sources(self, path: Path) -> list[TypedSource]:
         with path.open("rb") as file:
             is_sqlite = file.read(15) == b"SQLite format 3"
-        found = _sqlite(path) if is_sqlite else _duckdb(path)
-        if not found:
+        tables = _sqlite(path) if is_sqlite else _duckdb(path)
+        if not tables:
             raise UnreadableFileError(
                 "This file is a database without tables.", "Add one that holds data."
             )
-        return found
+        return tables
 
 
 def _sqlite(path: Path) -> list[TypedSource]:
@@ -91,12 +91,12 @@ def _sqlite_type(connection: sqlite3.Connection, table: str, column: str) -> tup
     """Arrow type of a column by the values that it really holds, and whether they are of
     several."""
     query = f"SELECT DISTINCT typeof({identifier(column)}) FROM {table}"
-    found = {row[0] for row in connection.execute(query)} - {"null"}
-    if found == {"integer", "real"}:
+    types = {row[0] for row in connection.execute(query)} - {"null"}
+    if types == {"integer", "real"}:
         return "float64", False
-    if len(found) == 1:
-        return _SQLITE_TYPES[found.pop()], False
-    return "string", len(found) > 1
+    if len(types) == 1:
+        return _SQLITE_TYPES[types.pop()], False
+    return "string", len(types) > 1
 
 
 def _sqlite_batches(

@@ -53,7 +53,7 @@ def defects(table: TableFile, marked: Iterable[int]) -> list[Defect]:
 
 
 def _duplicates(table: TableFile, data: Bools) -> list[Defect]:
-    found = []
+    findings = []
     again: set[int] = set()
     if table.rows > 2 and 1 < len(table.names) <= 200:
         again = set(_repeated(table.hashes(range(len(table.names))), data))
@@ -62,7 +62,7 @@ def _duplicates(table: TableFile, data: Bools) -> list[Defect]:
             if len(again) == 1:
                 text = "1 row is a copy of another."
             short = f"{len(again):,} repeated row{'s' if len(again) != 1 else ''}."
-            found.append(
+            findings.append(
                 Defect("duplicate-rows", text, len(again), tuple(sorted(again)), short=short)
             )
     left = data.copy()
@@ -78,8 +78,8 @@ def _duplicates(table: TableFile, data: Bools) -> list[Defect]:
             text = f"'{name}' looks like a key, but {count:,} rows hold a value that came before."
             if count == 1:
                 text = f"'{name}' looks like a key, but 1 row holds a value that came before."
-            found.append(Defect("duplicate-keys", text, len(repeated), tuple(repeated), index))
-    return found
+            findings.append(Defect("duplicate-keys", text, len(repeated), tuple(repeated), index))
+    return findings
 
 
 def _labels_once(table: TableFile, data: Bools) -> list[Defect]:
@@ -94,9 +94,9 @@ def _labels_once(table: TableFile, data: Bools) -> list[Defect]:
     if labels < 2 or not filled[0] or empty.sum() < max(2, 0.3 * len(filled)):
         return []
     column = table.column(0)
-    found = table.asked(f"count(DISTINCT {column})", "WHERE " + _WORDY.format(x=column))
+    counts = table.asked(f"count(DISTINCT {column})", "WHERE " + _WORDY.format(x=column))
     named = any(table.filled(index)[data][empty].all() for index in texts[1:4])
-    if int(found[0][0]) < labels or not named:
+    if int(counts[0][0]) < labels or not named:
         return []
     text = (
         f"'{table.names[0]}' has a value in {labels:,} rows alone, each another one: it may hold for "
@@ -114,13 +114,13 @@ def _sum_columns(table: TableFile, data: Bools) -> list[Defect]:
         return []
     sample = np.flatnonzero(data)[:20_000]
     values = table.numbers(columns, int(sample[-1]) + 1)[sample]
-    found = []
+    findings = []
     for at, index in enumerate(columns):
-        given = ~np.isnan(values[:, at])
-        if given.sum() < 2 or len(np.unique(values[given, at])) < 2:
+        has_value = ~np.isnan(values[:, at])
+        if has_value.sum() < 2 or len(np.unique(values[has_value, at])) < 2:
             continue
         for step in (-1, 1):
-            members = _summed(values[given], at, step)
+            members = _summed(values[has_value], at, step)
             if members:
                 names = ", ".join(f"{table.names[columns[m]]}" for m in sorted(members)[:6])
                 more = f" and {len(members) - 6} more" if len(members) > 6 else ""
@@ -128,15 +128,15 @@ def _sum_columns(table: TableFile, data: Bools) -> list[Defect]:
                     f"'{table.names[index]}' is the sum of {names}{more}: adding them all "
                     f"counts twice."
                 )
-                found.append(Defect("sum-columns", text, len(members), (), index))
+                findings.append(Defect("sum-columns", text, len(members), (), index))
                 break
-    return found
+    return findings
 
 
 def _serials(table: TableFile, data: Bools) -> list[Defect]:
     import numpy as np
 
-    found = []
+    findings = []
     for index in table.numeric:
         if not _DAY.search(table.names[index]):
             continue
@@ -151,12 +151,12 @@ def _serials(table: TableFile, data: Bools) -> list[Defect]:
                 f"'{table.names[index]}' holds days as a spreadsheet counts them: "
                 f"DATE '1899-12-30' + CAST(\"{table.names[index]}\" AS INTEGER) gives the date."
             )
-            found.append(Defect("date-serials", text, len(values), (), index))
-    return found
+            findings.append(Defect("date-serials", text, len(values), (), index))
+    return findings
 
 
 def _mixed_dates(table: TableFile) -> list[Defect]:
-    found = []
+    findings = []
     for index in table.texts[:50]:
         column = table.column(index)
         if not any(
@@ -169,10 +169,10 @@ def _mixed_dates(table: TableFile) -> list[Defect]:
         kinds = [k for k in orders if k != "either" and orders[k]]
         if dates < 2 or dates < 0.8 * int(table.asked(f"count({column})")[0][0]) or len(kinds) < 2:
             continue
-        said = ", ".join(f"{orders[k]:,} {_ORDERS[k]}" for k in orders if orders[k])
-        text = f"'{table.names[index]}' holds dates in several orders ({said}) and stays text."
-        found.append(Defect("dates-mixed", text, dates, (), index))
-    return found
+        counts = ", ".join(f"{orders[k]:,} {_ORDERS[k]}" for k in orders if orders[k])
+        text = f"'{table.names[index]}' holds dates in several orders ({counts}) and stays text."
+        findings.append(Defect("dates-mixed", text, dates, (), index))
+    return findings
 
 
 def _orders(table: TableFile, column: str) -> dict[str, int]:

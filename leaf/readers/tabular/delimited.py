@@ -62,17 +62,17 @@ class DelimitedReader:
         size = path.stat().st_size
         if size <= FAST_BYTES:
             grid, notes = read_grid(source)
-            found = blocks_of(source, grid)
-            title = title_above(grid, found.blocks)
-            largest = max(found.blocks, key=lambda b: len(b.body), default=None)
+            content = blocks_of(source, grid)
+            title = title_above(grid, content.blocks)
+            largest = max(content.blocks, key=lambda b: len(b.body), default=None)
             rows, columns = (len(largest.body), len(largest.names)) if largest else (0, 0)
-            notes += found.notes + (largest.notes if largest else ())
-            notes += tuple(n for block in found.blocks for n in called_totals(grid, block))
+            notes += content.notes + (largest.notes if largest else ())
+            notes += tuple(n for block in content.blocks for n in called_totals(grid, block))
         else:
             head = list(islice(records_of(source), HEAD_ROWS))
-            found = blocks_of(source, head)
-            title = title_above(head, found.blocks)
-            first = found.blocks[0] if found.blocks else None
+            content = blocks_of(source, head)
+            title = title_above(head, content.blocks)
+            first = content.blocks[0] if content.blocks else None
             rows = max(
                 0,
                 count_lines(path, source.encoding) - (first.body[0] if first and first.body else 0),
@@ -105,9 +105,9 @@ class DelimitedReader:
         if path.stat().st_size > FAST_BYTES:
             return Extent(count_lines(path, source.encoding), notes=source.notes)
         grid, notes = read_grid(source)
-        found = blocks_of(source, grid)
-        largest = max(found.blocks, key=lambda b: len(b.body), default=None)
-        return Extent(len(grid), notes=notes + found.notes + (largest.notes if largest else ()))
+        content = blocks_of(source, grid)
+        largest = max(content.blocks, key=lambda b: len(b.body), default=None)
+        return Extent(len(grid), notes=notes + content.notes + (largest.notes if largest else ()))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         """One passage a row: its cells joined by ` | `. The first one carries the header if it
@@ -116,9 +116,9 @@ class DelimitedReader:
         first, last = int(where.first), where.last
         records = records_of(source)
         head: list[list[str]] = list(islice(records, HEAD_ROWS))
-        found = blocks_of(source, head)
-        names = " | ".join(found.blocks[0].names) if found.blocks else ""
-        header_end = found.blocks[0].body[0] if found.blocks and found.blocks[0].body else 0
+        content = blocks_of(source, head)
+        names = " | ".join(content.blocks[0].names) if content.blocks else ""
+        header_end = content.blocks[0].body[0] if content.blocks and content.blocks[0].body else 0
         with_header = bool(names) and first > header_end
         for number, cells in enumerate(chain(head, records), 1):
             if last is not None and number > last:
@@ -146,15 +146,20 @@ class DelimitedReader:
 
 def _from_grid(source: DelimitedSource, out: Path, header: int) -> list[TableInfo]:
     grid, notes = read_grid(source)
-    found = blocks_of(source, grid, header=header)
-    if not found.blocks:
+    content = blocks_of(source, grid, header=header)
+    if not content.blocks:
         raise UnreadableFileError("This file holds no table.", "Read it as text instead.")
     infos = []
     with connect(out) as connection:
-        for number, block in enumerate(found.blocks):
+        for number, block in enumerate(content.blocks):
             infos.append(
                 _write_block(
-                    connection, source, grid, block, out / f"{number}.parquet", notes + found.notes
+                    connection,
+                    source,
+                    grid,
+                    block,
+                    out / f"{number}.parquet",
+                    notes + content.notes,
                 )
             )
     return infos
@@ -178,7 +183,7 @@ def _write_block(
     arrays = []
     for c in columns:
         cells = [row[c] if c < len(row) else None for row in map(grid.__getitem__, body)]
-        for position in (p for p, found in words.items() if c in found):
+        for position in (p for p, row_words in words.items() if c in row_words):
             cells[position] = None
         arrays.append(pa.array(cells, pa.string()))
     table = pa.Table.from_arrays(arrays, names=[f"c{n}" for n in range(len(columns))])
@@ -198,7 +203,7 @@ def _write_block(
     info = with_doubts(
         TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes), block
     )
-    soft = {position: next(iter(found.values())) for position, found in words.items()}
+    soft = {position: next(iter(row_words.values())) for position, row_words in words.items()}
     return examine(
         connection,
         target.parent,

@@ -114,17 +114,17 @@ def _clean_layout(
         or _has_controls(source.path)
     ):
         return None
-    found = blocks_of(source, grid)
+    content = blocks_of(source, grid)
     if (
-        len(found.blocks) != 1
-        or found.notes
-        or found.blocks[0].doubtful
-        or found.blocks[0].remarks
-        or found.blocks[0].headings
-        or shifted(found.blocks[0], grid)
+        len(content.blocks) != 1
+        or content.notes
+        or content.blocks[0].doubtful
+        or content.blocks[0].remarks
+        or content.blocks[0].headings
+        or shifted(content.blocks[0], grid)
     ):
         return None
-    block = found.blocks[0]
+    block = content.blocks[0]
     width = len(grid[block.body[0]]) if block.body else 0
     if width < 2 or len(block.columns) != width or any(len(grid[i]) != width for i in block.body):
         return None
@@ -237,8 +237,8 @@ def _comes_again(
         for column, name in zip(columns, header, strict=False)
         if name
     )
-    found = f"SELECT 1 FROM {relation} WHERE {same} LIMIT 1"
-    return bool(same) and connection.execute(found).fetchone() is not None
+    query = f"SELECT 1 FROM {relation} WHERE {same} LIMIT 1"
+    return bool(same) and connection.execute(query).fetchone() is not None
 
 
 def _has_total_words(
@@ -328,18 +328,18 @@ def _has_empty_row(
         else f"{identifier(name)} IS NULL"
         for name, kind in kinds
     )
-    found = f"SELECT 1 FROM read_parquet({literal(str(target))}) WHERE {empty} LIMIT 1"
-    return connection.execute(found).fetchone() is not None
+    query = f"SELECT 1 FROM read_parquet({literal(str(target))}) WHERE {empty} LIMIT 1"
+    return connection.execute(query).fetchone() is not None
 
 
 def streamed(source: DelimitedSource, out: Path) -> TableInfo:
     """A large messy file as one table: laid out by its beginning, read record by record."""
     rows, records = reader(source)
     head = list(islice(rows, HEAD_ROWS))
-    found = blocks_of(source, head)
-    if not found.blocks:
+    content = blocks_of(source, head)
+    if not content.blocks:
         raise UnreadableFileError("This file holds no table.", "Read it as text instead.")
-    block = max(found.blocks, key=lambda b: len(b.body))
+    block = max(content.blocks, key=lambda b: len(b.body))
     start = block.body[0] if block.body else block.bottom + 1
     width = max(block.columns[-1] + 1, source.dialect.width)
     repeated = _header_cells(block, head)
@@ -350,7 +350,7 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
     sink.add_all(chain(head[start:], rows))
     sink.close()
     size = source.path.stat().st_size
-    known, said = shifted(block, head) or (block.names, ())
+    known, shift_notes = shifted(block, head) or (block.names, ())
     called = dict(zip(block.columns, known, strict=True))
     names, _, _ = unique_names([called.get(n, "") for n in sink.columns])
     columns = [Column(f"c{n}", name) for n, name in zip(sink.columns, names, strict=True)]
@@ -367,7 +367,7 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
                     row_number=sink.number_of,
                 )
             check_rows(written, sink.rows, source)
-            notes = source.notes + repair_notes(records) + _of_the_head(block) + said
+            notes = source.notes + repair_notes(records) + _of_the_head(block) + shift_notes
             notes += _passed_over(block, head) + sink.notes() + written.notes
             lines = f"lines {block.top + 1}-{start + sink.seen}"
             info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)

@@ -423,9 +423,9 @@ def tolerant(line: str, dialect: Dialect) -> list[str]:
         return None
 
     if 1 < width <= 300:
-        found = read(0, width)
-        if found is not None:
-            return list(found)
+        row = read(0, width)
+        if row is not None:
+            return list(row)
     cells, at = [], 0
     while True:
         value, end = next(iter(_cells_at(line, at, delimiter, quote)))

@@ -76,8 +76,10 @@ def in_xml(data: bytes, prefix: bytes) -> Iterator[tuple[int, SumFormula]]:
         cell = _ADDRESS.match(data, max(near, data.rfind(prefix + b"c ", near, formula.start())))
         if cell is not None:
             row, column = int(cell[2]), column_number(cell[1]) - 1
-            if (found := parse(formula[1].decode("utf-8", "replace"), row, column)) is not None:
-                yield row, found
+            if (
+                sum_formula := parse(formula[1].decode("utf-8", "replace"), row, column)
+            ) is not None:
+                yield row, sum_formula
 
 
 @functools.lru_cache(maxsize=8)
@@ -92,15 +94,15 @@ def parse(text: str, row: int, column: int) -> SumFormula | None:
     call = _CALL.fullmatch(text)
     if call is None:
         return _spans(text.lstrip("+").split("+"), row, column)
-    name, given = call[1], [part.strip() for part in re.split("[,;+]", call[2])]
+    name, arguments = call[1], [part.strip() for part in re.split("[,;+]", call[2])]
     if name in _ADDS:
-        if given[0] not in _ADDS[name]:
+        if arguments[0] not in _ADDS[name]:
             return None
-        given = given[1 if name == "SUBTOTAL" else 2 :]
+        arguments = arguments[1 if name == "SUBTOTAL" else 2 :]
     skips = name != "SUM"
-    if len(given) == 1 and _TABLE_COLUMN.fullmatch(given[0]):
+    if len(arguments) == 1 and _TABLE_COLUMN.fullmatch(arguments[0]):
         return SumFormula(column, (), skips)
-    return _spans(given, row, column, skips)
+    return _spans(arguments, row, column, skips)
 
 
 def _spans(
@@ -108,13 +110,13 @@ def _spans(
 ) -> SumFormula | None:
     spans = []
     for reference in references:
-        found = _REFERENCE.fullmatch(reference.strip())
-        if found is None or any(
+        match = _REFERENCE.fullmatch(reference.strip())
+        if match is None or any(
             letters and column_number(letters.encode()) != column + 1
-            for letters in (found[1], found[3])
+            for letters in (match[1], match[3])
         ):
             return None
-        spans.append((int(found[2]), int(found[4] or found[2])))
+        spans.append((int(match[2]), int(match[4] or match[2])))
     return of_spans(spans, row, column, skips)
 
 
@@ -135,7 +137,7 @@ def within(sums: Sums, body: Sequence[int], columns: Sequence[int]) -> dict[int,
     if not sums or len(sums) > MOST:
         return {}
     place = {column: index for index, column in enumerate(columns)}
-    found: dict[int, list[RowSum]] = {}
+    row_sums: dict[int, list[RowSum]] = {}
     for row, formulas in sums.items():
         at = bisect_left(body, row - 1)
         if at == len(body) or body[at] != row - 1:
@@ -144,8 +146,8 @@ def within(sums: Sums, body: Sequence[int], columns: Sequence[int]) -> dict[int,
             parts = _positions(formula, body) if formula.spans else range(at)
             if formula.column in place and len(parts) > 1:
                 one = RowSum(place[formula.column], parts, formula.skips)
-                found.setdefault(at, []).append(one)
-    return found
+                row_sums.setdefault(at, []).append(one)
+    return row_sums
 
 
 def _positions(formula: SumFormula, body: Sequence[int]) -> tuple[int, ...] | range:
@@ -172,8 +174,8 @@ def confirmed(
 
     place = {column: c for c, column in enumerate(columns)}
     skipped: dict[int, list[int]] = {}
-    for row, found in sums.items():
-        for one in found:
+    for row, row_sums in sums.items():
+        for one in row_sums:
             if one.skips:
                 skipped.setdefault(one.column, []).append(row)
     spans: dict[int, SumSpan] = {}

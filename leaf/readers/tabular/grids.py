@@ -58,7 +58,7 @@ def expanded(rows: Iterable[Sequence[GridCell]]) -> Rows:
     """Rows of equal length. A cell over several columns is written in its first one; one over
     several rows in each of them, as what it says holds for all of them.
     """
-    found: Rows = []
+    lines: Rows = []
     above: dict[int, tuple[int, str]] = {}
     cells = 0
     for row in rows:
@@ -75,9 +75,9 @@ def expanded(rows: Iterable[Sequence[GridCell]]) -> Rows:
         cells += len(line)
         if cells > MAX_CELLS:
             break
-        found.append(line)
-    widest = max(map(len, found), default=0)
-    return [line + [""] * (widest - len(line)) for line in found]
+        lines.append(line)
+    widest = max(map(len, lines), default=0)
+    return [line + [""] * (widest - len(line)) for line in lines]
 
 
 def _carry(line: list[str], above: dict[int, tuple[int, str]]) -> None:

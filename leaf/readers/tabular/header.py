@@ -129,11 +129,11 @@ def _make(text: str) -> str:
 def are_names(view: GridView, row: int, columns: list[int]) -> bool:
     """Whether a row is full of different words (or years), as one that names columns is."""
     cells = [view.cell(row, c) for c in columns]
-    given = [str(cell).strip().lower() for cell in cells if not is_empty(cell)]
-    if len(given) < 2 or len(given) < 0.7 * len(columns) or len(set(given)) < len(given):
+    texts = [str(cell).strip().lower() for cell in cells if not is_empty(cell)]
+    if len(texts) < 2 or len(texts) < 0.7 * len(columns) or len(set(texts)) < len(texts):
         return False
     kinds = [kind_of(cell) for cell in cells if not is_empty(cell)]
-    return "t" in kinds and all(kind in "ty" for kind in kinds) and max(map(len, given)) <= 120
+    return "t" in kinds and all(kind in "ty" for kind in kinds) and max(map(len, texts)) <= 120
 
 
 def _is_data(
@@ -151,12 +151,12 @@ def _is_data(
     if is_unit_row(view, rows[at], columns):
         return False
     kinds = view.kinds(rows[at], columns)
-    given = [(profile[p], kinds[p]) for p in hard if kinds[p] != "e"]
-    if not given or (len(given) < 0.3 * len(hard) and not sparse):
+    pairs = [(profile[p], kinds[p]) for p in hard if kinds[p] != "e"]
+    if not pairs or (len(pairs) < 0.3 * len(hard) and not sparse):
         return False
-    if sum(fits_in(p, k) for p, k in given) < 0.6 * len(given):
+    if sum(fits_in(p, k) for p, k in pairs) < 0.6 * len(pairs):
         return False
-    if all(k == "m" for _, k in given):
+    if all(k == "m" for _, k in pairs):
         return at > 0 and any(k == "t" for k in kinds)
     return not _is_year_header(view, rows, at, columns, kinds, hard)
 
@@ -199,8 +199,8 @@ def _names_years(
     if len(cells) < 3 and len(set(values)) < len(values):
         return False
     below = [view.kinds(i, columns) for i in rows[at + 1 : at + 6]]
-    given = [kinds[p] for kinds in below for p in years if kinds[p] != "e"]
-    if not given or given.count("y") >= 0.5 * len(given):
+    kinds_below = [kinds[p] for kinds in below for p in years if kinds[p] != "e"]
+    if not kinds_below or kinds_below.count("y") >= 0.5 * len(kinds_below):
         return False
     named = at > 0 and all(kind_of(view.cell(rows[at - 1], columns[p])) == "t" for p in years)
     return not named or is_empty(view.cell(rows[at], columns[0]))
@@ -251,8 +251,8 @@ def may_name(view: GridView, row: int) -> bool:
 def is_unit_row(view: GridView, row: int, columns: Sequence[int]) -> bool:
     """Whether a row says what its columns are counted in, and nothing else but a name for that."""
     cells = [view.cell(row, c) for c in columns[1:]]
-    given = [cell for cell in cells if not is_empty(cell)]
-    return len(given) > 1 and all(is_unit(cell) for cell in given)
+    filled_cells = [cell for cell in cells if not is_empty(cell)]
+    return len(filled_cells) > 1 and all(is_unit(cell) for cell in filled_cells)
 
 
 def lower_names(
@@ -264,15 +264,15 @@ def lower_names(
 ) -> list[int]:
     """Of the rows between the fullest row of a header and the data, those that are lower rows of
     the header."""
-    found: list[int] = []
+    lower_rows: list[int] = []
     texts = [c for p, c in enumerate(columns) if p not in hard]
     for row in late:
         above = not all(is_empty(view.cell(row, c)) for c in texts)
         named = any(not is_empty(view.cell(row, columns[p])) for p in hard)
         if not named or not may_name(view, row) or (above and not is_unit_row(view, row, columns)):
             break
-        found.append(row)
-    return found
+        lower_rows.append(row)
+    return lower_rows
 
 
 def header_rows(view: GridView, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
@@ -373,14 +373,14 @@ def header_names(view: GridView, header: list[int], columns: list[int]) -> list[
 def _carry(
     view: GridView, row: int, lower: Sequence[int], columns: list[int], cells: list[Any]
 ) -> list[Any]:
-    given = [p for p, cell in enumerate(cells) if not is_empty(cell)]
+    positions = [p for p, cell in enumerate(cells) if not is_empty(cell)]
     merged = {
         c: c1
         for (r1, c1), (r2, c2) in view.merges
         if r1 <= row <= r2 and c2 > c1
         for c in range(c1, c2 + 1)
     }
-    if not merged and len(given) > 2 and given[-1] - given[0] == len(given) - 1:
+    if not merged and len(positions) > 2 and positions[-1] - positions[0] == len(positions) - 1:
         return cells
     out = list(cells)
     first = 1 + all(

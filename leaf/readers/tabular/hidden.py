@@ -148,7 +148,7 @@ def shown_notes(sheet: str, shown: Shown) -> list[Note]:
     money = {x: how for x, how in shown.items() if _signs(how) or how[SOME_CURRENCY]}
     some = {x: how for x, how in percent.items() if how[PERCENT] < how.total()}
     several = {x: how for x, how in money.items() if len(_signs(how)) > 1}
-    found = []
+    notes = []
     if whole := percent.keys() - some.keys():
         names = _names(whole)
         text = (
@@ -156,7 +156,7 @@ def shown_notes(sheet: str, shown: Shown) -> list[Note]:
             f"0.125 stands for 12.5%."
         )
         count = sum(percent[x][PERCENT] for x in whole)
-        found.append(_of_columns("percent", text, whole, count, sheet))
+        notes.append(_of_columns("percent", text, whole, count, sheet))
     if some:
         count = sum(how[PERCENT] for how in some.values())
         of, names = sum(how.total() for how in some.values()), _names(some)
@@ -164,7 +164,7 @@ def shown_notes(sheet: str, shown: Shown) -> list[Note]:
             f"{count:,} of {of:,} numbers in column{'' if len(some) == 1 else 's'} {names} are "
             f"shown as percent, where 0.125 stands for 12.5%; the others are not."
         )
-        found.append(_of_columns("percent", text, some, count, sheet))
+        notes.append(_of_columns("percent", text, some, count, sheet))
     if one := money.keys() - several.keys():
         names = _names(one)
         text = (
@@ -172,7 +172,7 @@ def shown_notes(sheet: str, shown: Shown) -> list[Note]:
             f"sign, which is no part of the number."
         )
         count = sum(how.total() - how[PERCENT] - how[PLAIN] for how in (money[x] for x in one))
-        found.append(_of_columns("currency", text, one, count, sheet))
+        notes.append(_of_columns("currency", text, one, count, sheet))
     if several:
         names = _names(several)
         signs = ", ".join(sorted({sign for how in several.values() for sign in _signs(how)}))
@@ -181,8 +181,8 @@ def shown_notes(sheet: str, shown: Shown) -> list[Note]:
             f"currencies ({signs}): they do not add up."
         )
         count = sum(how[sign] for how in several.values() for sign in _signs(how))
-        found.append(_of_columns("currency-mixed", text, several, count, sheet))
-    return found
+        notes.append(_of_columns("currency-mixed", text, several, count, sheet))
+    return notes
 
 
 def _signs(how: Counter[str]) -> list[str]:
@@ -206,8 +206,8 @@ def _place(letters: str) -> tuple[int, str]:
 def sign_of(words: str) -> str:
     """The sign of a currency in a format or in a code of three letters; empty where there is
     none."""
-    found = _CURRENCY.search(words)
-    return {"USD": "$", "EUR": "€", "GBP": "£"}.get(found[0], found[0]) if found else ""
+    match = _CURRENCY.search(words)
+    return {"USD": "$", "EUR": "€", "GBP": "£"}.get(match[0], match[0]) if match else ""
 
 
 def holds(data: bytes, word: bytes, pair: bytes) -> bool:

@@ -67,7 +67,7 @@ def examine(
     kinds = _by_kind(marks, numbers)
     doubted = dict(info.doubtful) | _by_kind(doubts, numbers)
     counts = dict(info.doubtful_counts) | {
-        kind: len(found) for kind, found in _by_kind(doubts, numbers).items()
+        kind: len(rows) for kind, rows in _by_kind(doubts, numbers).items()
     }
     return replace(
         info,
@@ -75,9 +75,9 @@ def examine(
         notes=tuple(notes),
         first_row=numbers[0] if len(numbers) else 1,
         marked=bool(marks) or not regular,
-        left_out=tuple((kind, tuple(found[:LISTED])) for kind, found in kinds.items()),
-        left_out_counts=tuple((kind, len(found)) for kind, found in kinds.items()),
-        doubtful=tuple((kind, tuple(found[:LISTED])) for kind, found in doubted.items()),
+        left_out=tuple((kind, tuple(rows[:LISTED])) for kind, rows in kinds.items()),
+        left_out_counts=tuple((kind, len(rows)) for kind, rows in kinds.items()),
+        doubtful=tuple((kind, tuple(rows[:LISTED])) for kind, rows in doubted.items()),
         doubtful_counts=tuple(counts.items()),
     )
 
@@ -96,11 +96,11 @@ def examine_records(
 
 
 def _by_kind(
-    found: Mapping[int, ProvenRow] | Mapping[int, DoubtfulRow], numbers: Sequence[int]
+    by_row: Mapping[int, ProvenRow] | Mapping[int, DoubtfulRow], numbers: Sequence[int]
 ) -> dict[str, list[int]]:
     kinds: dict[str, list[int]] = {}
-    for row in sorted(found):
-        kinds.setdefault(found[row].kind, []).append(numbers[row])
+    for row in sorted(by_row):
+        kinds.setdefault(by_row[row].kind, []).append(numbers[row])
     return kinds
 
 
@@ -109,8 +109,8 @@ def _located(
 ) -> Note:
     """A finding of positions as a note of rows of the file."""
     rows = [numbers[r] for r in finding.rows]
-    said = places(rows) if rows else ""
-    note = Note(finding.kind, finding.text, finding.count, said, short=finding.short)
+    row_ranges = places(rows) if rows else ""
+    note = Note(finding.kind, finding.text, finding.count, row_ranges, short=finding.short)
     if finding.column >= 0 and place.sheet:
         letter = column_letter(place.columns[finding.column])
         cells = (
@@ -152,21 +152,21 @@ def _doubt_notes(doubts: Mapping[int, DoubtfulRow], numbers: Sequence[int]) -> l
     worded = [numbers[row] for row in sorted(doubts) if doubts[row].worded]
     summed = [numbers[row] for row in sorted(doubts) if not doubts[row].worded]
     at = sorted([*worded, *summed])
-    said = []
+    clauses = []
     if worded:
         one = len(worded) == 1
-        said.append(
+        clauses.append(
             f"{counted(len(worded))} {'is' if one else 'are'} called a total or an average, which "
             f"the numbers do not prove"
         )
     if summed:
         one = len(summed) == 1
         verbs = ("equals", "is") if one else ("equal", "are")
-        said.append(
+        clauses.append(
             f"{counted(len(summed))} {verbs[0]} the sum of rows nearby or {verbs[1]} summed twice"
         )
     text = (
-        f"Kept as data, but doubtful: {'; '.join(said)}. A sum over the whole column may "
+        f"Kept as data, but doubtful: {'; '.join(clauses)}. A sum over the whole column may "
         f"count things twice."
     )
     return [Note("totals-doubtful", text, len(at), places(at))]
@@ -181,29 +181,29 @@ def _differing(
     place: TablePlace,
 ) -> list[Note]:
     """Printed totals that their rows do not give."""
-    found = [(row, *off) for row, mark in marks.items() for off in mark.off]
-    found = sorted(
-        found + [(row, *off) for row, doubt in doubts.items() if doubt.worded for off in doubt.off]
+    errors = [(row, *off) for row, mark in marks.items() for off in mark.off]
+    errors = sorted(
+        errors + [(row, *off) for row, doubt in doubts.items() if doubt.worded for off in doubt.off]
     )
-    if not found:
+    if not errors:
         return []
-    said = "; ".join(
+    examples = "; ".join(
         f"'{info.columns[columns[c]][0]}' in row {numbers[row]} is {printed:,.10g}, its rows give "
         f"{total:,.10g}"
-        for row, c, printed, total in found[:3]
+        for row, c, printed, total in errors[:3]
     )
-    more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
+    more = f"; and {len(errors) - 3} more" if len(errors) > 3 else ""
     text = (
-        f"{len(found):,} printed total{'s do' if len(found) != 1 else ' does'} not add up: "
-        f"{said}{more}."
+        f"{len(errors):,} printed total{'s do' if len(errors) != 1 else ' does'} not add up: "
+        f"{examples}{more}."
     )
-    rows = sorted({numbers[row] for row, *_ in found})
+    rows = sorted({numbers[row] for row, *_ in errors})
     if not place.sheet:
-        return [Note("totals-differ", text, len(found), places(rows))]
+        return [Note("totals-differ", text, len(errors), places(rows))]
     cells = ", ".join(
-        f"{column_letter(place.columns[columns[c]])}{numbers[row]}" for row, c, *_ in found[:12]
+        f"{column_letter(place.columns[columns[c]])}{numbers[row]}" for row, c, *_ in errors[:12]
     )
-    return [Note("totals-differ", text, len(found), f"sheet {place.sheet}!{cells}", cells)]
+    return [Note("totals-differ", text, len(errors), f"sheet {place.sheet}!{cells}", cells)]
 
 
 def _add_columns(

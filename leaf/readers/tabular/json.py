@@ -59,15 +59,15 @@ class JsonReader:
         parser = JsonParser()
         value = parser.document(path)
         notes = parser.notes()
-        found = tables_in(value)
-        if not found:
+        tables = tables_in(value)
+        if not tables:
             count = _line_count(value)
             return Outline("json", "application/json", lines=count, tokens=tokens, notes=notes)
-        largest = max(found, key=lambda t: len(t.records))
+        largest = max(tables, key=lambda t: len(t.records))
         keys = {}
         for record in largest.records[:2_000]:
             keys.update(dict.fromkeys(flatten(record)))
-        names = tuple(t.path for t in found) if len(found) > 1 else ()
+        names = tuple(t.path for t in tables) if len(tables) > 1 else ()
         return Outline(
             "json",
             "application/json",
@@ -85,15 +85,15 @@ class JsonReader:
             yield from _within((dump(r) for r in _Lines(path)), where, "row")
             return
         value = JsonParser().document(path) if not _is_lines(path) else list(_Lines(path))
-        found = tables_in(value)
+        tables = tables_in(value)
         if where.sheet:
-            found = [t for t in found if t.path.lower() == where.sheet.lower()]
-        if len(found) == 1 and where.unit != "line":
+            tables = [t for t in tables if t.path.lower() == where.sheet.lower()]
+        if len(tables) == 1 and where.unit != "line":
             yield from _within(
-                (dump(r) for r in found[0].records),
+                (dump(r) for r in tables[0].records),
                 where,
                 "row",
-                found[0].path if where.sheet else "",
+                tables[0].path if where.sheet else "",
             )
             return
         yield from _within(_pretty(value), where, "line")
@@ -111,10 +111,10 @@ class JsonReader:
                 return [examine_records(connection, out, info)]
             infos = []
             parser = JsonParser()
-            found = tables_in(parser.document(path))
-            for number, table in enumerate(found):
+            record_tables = tables_in(parser.document(path))
+            for number, table in enumerate(record_tables):
                 written = _write(connection, table.records, out / f"{number}.parquet")
-                name = table.path if len(found) > 1 else ""
+                name = table.path if len(record_tables) > 1 else ""
                 what = table.path or "records"
                 notes = table.notes + parser.notes()
                 info = _info(f"{number}.parquet", name, written, notes, what)
@@ -258,11 +258,11 @@ def _flat_rows(records: list[Any]) -> tuple[list[tuple[str, ...]], list[Flat]]:
         ]
         return ways, rows
     flat = [flatten(r) for r in records]
-    found: dict[tuple[str, ...], None] = {}
+    paths: dict[tuple[str, ...], None] = {}
     for row in flat:
-        found.update(dict.fromkeys(row))
-        _check_width(len(found))
-    return list(found), flat
+        paths.update(dict.fromkeys(row))
+        _check_width(len(paths))
+    return list(paths), flat
 
 
 def _check_width(columns: int) -> None:
@@ -295,14 +295,14 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
     kinds: dict[tuple[str, ...], set[type]] = {}
     for record in lines:
         for key, member in flatten(record).items():
-            found = kinds.setdefault(key, set())
+            types = kinds.setdefault(key, set())
             if member is not None:
-                found.add(_kind(member))
+                types.add(_kind(member))
         _check_width(len(kinds))
     names, notes = named(kinds)
     columns, fields, convert = [], [], []
-    for n, (name, found) in enumerate(zip(names, kinds.values(), strict=True)):
-        kind, arrow, change = _native(found)
+    for n, (name, types) in enumerate(zip(names, kinds.values(), strict=True)):
+        kind, arrow, change = _native(types)
         columns.append(Column(f"c{n}", name, text=kind == "text", type=kind))
         fields.append((f"c{n}", arrow))
         convert.append(change)
@@ -331,8 +331,8 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
     texts = {name for name, kind in written.columns if kind == "VARCHAR"}
     mixed = [
         c.name
-        for c, found in zip(columns, kinds.values(), strict=True)
-        if c.name in texts and len(found) > 1 and not found <= {int, float, _Long}
+        for c, types in zip(columns, kinds.values(), strict=True)
+        if c.name in texts and len(types) > 1 and not types <= {int, float, _Long}
     ]
     notes += (*emptied(connection, out / "0.parquet", written.columns), *written.notes)
     notes += problem_notes({"types-mixed": [(name, written.rows) for name in mixed]})

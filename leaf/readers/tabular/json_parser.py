@@ -88,11 +88,11 @@ class JsonParser:
 
     def _object(self, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         """The members of an object, of `a`, `a` as `a`, `a_2`."""
-        found = dict(pairs)
-        if len(found) == len(pairs):
-            return found
+        record = dict(pairs)
+        if len(record) == len(pairs):
+            return record
         self._objects += 1
-        taken, members = set(found), dict[str, Any]()
+        taken, members = set(record), dict[str, Any]()
         for name, value in pairs:
             own, number = name, 2
             while own in members or (own != name and own in taken):
@@ -150,15 +150,15 @@ def _outside_of_texts(file: BinaryIO, sign: bytes, enough: int) -> int:
 
 def _is_whole(value: Any, data: bytes) -> bool:
     """Whether orjson kept each digit and each member of what is written. Raises RecursionError."""
-    kept = _members(value)
-    if kept is None:
+    count = _members(value)
+    if count is None:
         return False
     # Most programs write `"name":` or `"name" :`; what looks like it inside of a text only makes
     # them more, and leads to the slower count.
     spaced = data.count(b'" :')
-    if data.count(b'":') + spaced <= kept and spaced == sum(map(data.count, _SPACED)):
+    if data.count(b'":') + spaced <= count and spaced == sum(map(data.count, _SPACED)):
         return True
-    return _outside_of_texts(BytesIO(data), b":", kept) <= kept
+    return _outside_of_texts(BytesIO(data), b":", count) <= count
 
 
 def _without_surrogates(value: Any) -> Any:

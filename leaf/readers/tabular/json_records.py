@@ -51,17 +51,19 @@ def tables_in(value: Any) -> list[RecordTable]:
     if whole:
         return [RecordTable("", whole)]
     by_member = {key: list(_search({key: member}, "", 0)) for key, member in value.items()}
-    found = [table for tables in by_member.values() for table in tables]
-    if found:
+    all_tables = [table for tables in by_member.values() for table in tables]
+    if all_tables:
         others = [key for key, tables in by_member.items() if not tables]
         if others:
             text = (
                 f"{len(others)} members beside the tables were not loaded: {', '.join(others[:8])}."
             )
-            found[0] = RecordTable(
-                found[0].path, found[0].records, (Note("members-left", text, len(others)),)
+            all_tables[0] = RecordTable(
+                all_tables[0].path,
+                all_tables[0].records,
+                (Note("members-left", text, len(others)),),
             )
-    return found
+    return all_tables
 
 
 def _search(value: Record, path: str, depth: int) -> Iterator[RecordTable]:
@@ -109,11 +111,11 @@ def _named_rows(value: Record) -> list[Record]:
         return []
     if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
         return []
-    found = [dict(zip(map(str, names), row, strict=True)) for row in rows]
+    records = [dict(zip(map(str, names), row, strict=True)) for row in rows]
     if not isinstance(labels, list) or len(labels) != len(rows) or labels == list(range(len(rows))):
-        return found
-    name = _key_name(found[:1])
-    return [{name: label, **record} for label, record in zip(labels, found, strict=True)]
+        return records
+    name = _key_name(records[:1])
+    return [{name: label, **record} for label, record in zip(labels, records, strict=True)]
 
 
 def _columnar(value: Record) -> list[Record]:
@@ -172,10 +174,10 @@ def _is_by_column(value: Record) -> bool:
     if any(_LABEL.fullmatch(key) for key in value) or not all(m.keys() == labels for m in members):
         return False
     kinds = [{_kind(v) for v in m.values() if v is not None} for m in members]
-    if any(found & {"dict", "list"} for found in kinds):
+    if any(types & {"dict", "list"} for types in kinds):
         return False
     told_apart = (
-        len(labels) > 2 and all(len(found) < 2 for found in kinds) and len(set().union(*kinds)) > 1
+        len(labels) > 2 and all(len(types) < 2 for types in kinds) and len(set().union(*kinds)) > 1
     )
     return told_apart or all(_LABEL.fullmatch(label) for label in labels)
 
@@ -198,7 +200,7 @@ def _have_one_shape(members: Sequence[Record], common: Sequence[str]) -> bool:
         return False
     kinds = [Counter(_kind(m[name]) for m in some if m.get(name) is not None) for name in common]
     steady = sum(
-        not found or found.most_common(1)[0][1] >= _ALIKE * found.total() for found in kinds
+        not counts or counts.most_common(1)[0][1] >= _ALIKE * counts.total() for counts in kinds
     )
     return steady >= _ALIKE * len(common)
 
@@ -208,7 +210,7 @@ def _is_tree(members: Sequence[Record], common: Sequence[str]) -> bool:
     or columns without end."""
     plain = sum(not isinstance(members[0].get(name), dict | list) for name in common)
     listed = any(
-        isinstance(found := members[0].get(name), list) and _is_records(found) for name in common
+        isinstance(child := members[0].get(name), list) and _is_records(child) for name in common
     )
     if not plain or (plain < 2 and (len(members) < 3 or listed)):
         return True

@@ -124,8 +124,8 @@ def label_of(text: str) -> Label | None:
     for kind, sure, alone, named in _patterns():
         if alone is not None and alone.fullmatch(plain):
             return Label(kind, True, text.strip(), sure and plain not in _DOUBLE, word=plain)
-        if named is not None and (found := named.fullmatch(plain)):
-            parts = found.groupdict()
+        if named is not None and (match := named.fullmatch(plain)):
+            parts = match.groupdict()
             name = (parts.get("before") or parts.get("behind") or "").strip(" ,:()–-")
             word = parts.get("first") or parts.get("last") or ""
             sure = sure and word not in _DOUBLE and word not in _ALONE

@@ -22,29 +22,33 @@ def without_marks(
 ) -> tuple[list[list[str]], tuple[Note, ...]]:
     """The rows without the marks behind figures, and a note for each column that had any. A column
     that holds other words too, or whose marks may be powers, is left as it is."""
-    found = [list(row) for row in rows]
+    grid = [list(row) for row in rows]
     top = max(header, 1)
     notes = []
-    for column in range(max(map(len, found), default=0)):
-        cells = {n: row[column] for n, row in enumerate(found) if n >= top and column < len(row)}
+    for column in range(max(map(len, grid), default=0)):
+        cells = {n: row[column] for n, row in enumerate(grid) if n >= top and column < len(row)}
         figures = _figures(list(cells.values()))
         changed = [n for n, text in cells.items() if text.strip() in figures]
         for n in changed:
-            found[n][column] = figures[cells[n].strip()]
+            grid[n][column] = figures[cells[n].strip()]
         if changed:
-            name = " ".join(row[column] for row in found[:top] if column < len(row)).strip()
+            name = " ".join(row[column] for row in grid[:top] if column < len(row)).strip()
             notes.append(_note(name or f"column {column + 1}", cells[changed[0]], len(changed)))
-    return found, tuple(notes)
+    return grid, tuple(notes)
 
 
 def _figures(cells: Sequence[str]) -> dict[str, str]:
     """Marked figure -> figure; empty where the column's marks are not proven to be those of
     footnotes: some figure must have none, as powers and units do not come and go."""
-    said = {cell.strip() for cell in cells if any(c.isdigit() for c in cell)}
-    found = {text: match["figure"].strip() for text in said if (match := _MARKED.fullmatch(text))}
-    plain = said - found.keys()
-    proven = bool(plain) and all(map(_FIGURE.fullmatch, plain)) and not _BASES & {*found.values()}
-    return found if proven else {}
+    texts = {cell.strip() for cell in cells if any(c.isdigit() for c in cell)}
+    figure_of = {
+        text: match["figure"].strip() for text in texts if (match := _MARKED.fullmatch(text))
+    }
+    plain = texts - figure_of.keys()
+    proven = (
+        bool(plain) and all(map(_FIGURE.fullmatch, plain)) and not _BASES & {*figure_of.values()}
+    )
+    return figure_of if proven else {}
 
 
 def _note(name: str, example: str, count: int) -> Note:

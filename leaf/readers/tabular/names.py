@@ -26,9 +26,9 @@ def with_names(
     names: dict[int, list[int]] = {}
     at = 0
     while at < len(bands):
-        found, end = _header(view, bands, at)
-        if found:
-            names[bands[at][0]] = found
+        header, end = _header(view, bands, at)
+        if header:
+            names[bands[at][0]] = header
         joined.append([row for band in bands[at : end + 1] for row in band])
         at = end + 1
     return joined, names
@@ -100,9 +100,9 @@ def _is_data_below(view: GridView, rows: Sequence[int], row: int, columns: Seque
     """Whether a row has numbers, or words for none, in most of its cells; not years below years or
     days below days."""
     kinds = view.kinds(row, columns)
-    given = [p for p, kind in enumerate(kinds) if kind != "e"]
-    values = [p for p in given if kinds[p] in "nydmb"]
-    if len(given) < 2 or len(values) < 0.5 * (len(given) - 1) or "t" in {kinds[p] for p in values}:
+    cells = [p for p, kind in enumerate(kinds) if kind != "e"]
+    values = [p for p in cells if kinds[p] in "nydmb"]
+    if len(cells) < 2 or len(values) < 0.5 * (len(cells) - 1) or "t" in {kinds[p] for p in values}:
         return False
     above = [{kind_of(view.cell(i, columns[p])) for i in rows} for p in values]
     same = sum(kinds[p] in "yd" and kinds[p] in kind for p, kind in zip(values, above, strict=True))
@@ -125,12 +125,12 @@ def _stands_above(
 def _without_labels(view: GridView, names: Sequence[int], columns: Sequence[int]) -> list[int]:
     """Without words alone in the first column at the end, which are a heading of the rows below,
     where that column has a name."""
-    kept = list(names)
-    while len(kept) > 1 and view.lone(kept[-1]) and not is_empty(view.cell(kept[-1], columns[0])):
-        if all(is_empty(view.cell(i, columns[0])) for i in kept[:-1]):
+    rows = list(names)
+    while len(rows) > 1 and view.lone(rows[-1]) and not is_empty(view.cell(rows[-1], columns[0])):
+        if all(is_empty(view.cell(i, columns[0])) for i in rows[:-1]):
             break
-        kept.pop()
-    return kept
+        rows.pop()
+    return rows
 
 
 def _names_most(view: GridView, names: Sequence[int], data: int, columns: Sequence[int]) -> bool:

@@ -27,24 +27,24 @@ def emptied(
     empty. `columns` are its names and DuckDB types."""
     source = f"read_parquet({literal(str(target))})"
     floats = [name for name, kind in columns if kind in ("FLOAT", "DOUBLE")]
-    found: list[tuple[str, int]] = []
+    nan_counts: list[tuple[str, int]] = []
     for start in range(0, len(floats), AT_ONCE):
         some = floats[start : start + AT_ONCE]
         sums = _one(connection, source, [f"sum({identifier(name)})" for name in some])
         odd = [n for n, total in zip(some, sums, strict=True) if total is not None and isnan(total)]
         counts = _one(connection, source, [f"count(*) FILTER ({_is_nan(name)})" for name in odd])
-        found += [(name, int(n)) for name, n in zip(odd, counts, strict=True) if n]
-    if not found:
+        nan_counts += [(name, int(n)) for name, n in zip(odd, counts, strict=True) if n]
+    if not nan_counts:
         return []
     values = ", ".join(
         f"CASE WHEN {_is_nan(n)} THEN NULL ELSE {identifier(n)} END AS {identifier(n)}"
-        for n, _ in found
+        for n, _ in nan_counts
     )
     again = target.with_suffix(".again")
     copy(connection, f"SELECT * REPLACE ({values}) FROM {source}", again)
     os.replace(again, target)
-    named = [(name, n, ["NaN"]) for name, n in found[:NAMED_ALONE]]
-    return missing_notes(named, found[NAMED_ALONE:])
+    named = [(name, n, ["NaN"]) for name, n in nan_counts[:NAMED_ALONE]]
+    return missing_notes(named, nan_counts[NAMED_ALONE:])
 
 
 def _is_nan(name: str) -> str:

@@ -28,12 +28,12 @@ def numbering_row(view: GridView, rows: Sequence[int], columns: Sequence[int]) -
         return None
     for at in range(1, min(_DEEPEST, len(rows) - 1)):
         cells = [_text(view.cell(rows[at], c)) for c in columns]
-        given = _before_numbers(cells)
-        if given is None:
+        start = _before_numbers(cells)
+        if start is None:
             continue
         below = _below(view, rows, at, columns)
-        named = _names_stand_above(view, rows[:at], columns, given)
-        return at if named and _is_unlike(cells, given, below) else None
+        named = _names_stand_above(view, rows[:at], columns, start)
+        return at if named and _is_unlike(cells, start, below) else None
     return None
 
 
@@ -42,9 +42,9 @@ def _below(
 ) -> list[list[object]]:
     """The cells of the rows below one, but for those that say again what it and the row above it
     do, as printed pages do."""
-    said = [[view.cell(i, c) for c in columns] for i in rows[at - 1 : at + 1]]
+    header_rows = [[view.cell(i, c) for c in columns] for i in rows[at - 1 : at + 1]]
     below = [[view.cell(i, c) for c in columns] for i in rows[at + 1 : at + 1 + SAMPLE]]
-    return [row for row in below if row not in said]
+    return [row for row in below if row not in header_rows]
 
 
 def _text(cell: object) -> str:
@@ -57,9 +57,9 @@ def _text(cell: object) -> str:
 def _before_numbers(cells: Sequence[str]) -> int | None:
     """How many columns of a row stand before its numbers, empty or lettered from A on; None where
     it does not count its columns one by one to the last."""
-    found = [_COUNT.fullmatch(cell) for cell in cells]
-    start = next((p for p, number in enumerate(found) if number), len(cells))
-    numbers = [int(number["number"]) if number else 0 for number in found[start:]]
+    matches = [_COUNT.fullmatch(cell) for cell in cells]
+    start = next((p for p, number in enumerate(matches) if number), len(cells))
+    numbers = [int(number["number"]) if number else 0 for number in matches[start:]]
     if not numbers or numbers[0] not in (1, start + 1) or not _fits_before(cells[:start]):
         return None
     if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
@@ -73,8 +73,8 @@ def _fits_before(cells: Sequence[str]) -> bool:
     alphabet."""
     if not any(cells):
         return len(cells) <= 2
-    said = "".join(cells).upper()
-    return all(len(cell) == 1 for cell in cells) and any(a.startswith(said) for a in _LETTERS)
+    letters = "".join(cells).upper()
+    return all(len(cell) == 1 for cell in cells) and any(a.startswith(letters) for a in _LETTERS)
 
 
 def _names_stand_above(
@@ -86,8 +86,8 @@ def _names_stand_above(
     if any(kind in "nb" for kind in kinds) or "t" not in kinds:
         return False
     names = header_names(view, list(above[-3:]), list(columns))[start:]
-    given = [name for name in names if name]
-    return len(given) >= 0.7 * len(names) and len(set(given)) > 0.5 * len(given)
+    words = [name for name in names if name]
+    return len(words) >= 0.7 * len(names) and len(set(words)) > 0.5 * len(words)
 
 
 def _is_unlike(cells: Sequence[str], start: int, below: Sequence[Sequence[object]]) -> bool:

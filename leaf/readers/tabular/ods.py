@@ -50,13 +50,13 @@ class _OdsSheet:
     right: int = 0
 
     def notes(self, name: str) -> list[Note]:
-        found = []
+        row_notes = []
         for kind, runs in self.hidden.items():
             last = min(self.bottom, _MOST_ROWS)
             rows = [n for a, b in runs for n in range(a, min(b, last) + 1)]
-            found += hidden_rows(kind, rows)
+            row_notes += hidden_rows(kind, rows)
         inside = [(a, min(b, self.right)) for a, b in self.columns if a <= self.right]
-        return [*found, *hidden_columns(name, inside), *shown_notes(name, self.shown)]
+        return [*row_notes, *hidden_columns(name, inside), *shown_notes(name, self.shown)]
 
 
 class _Content:
@@ -86,37 +86,37 @@ class _Content:
             self._sheet = self.sheets.setdefault(given.get("table:name", ""), _OdsSheet())
             self._next_row = 1
 
-    def _cell(self, given: dict[str, str]) -> None:
-        first, count = self._column, _count(given, "table:number-columns-repeated")
+    def _cell(self, attributes: dict[str, str]) -> None:
+        first, count = self._column, _count(attributes, "table:number-columns-repeated")
         self._column += count
-        kind = given.get("office:value-type")
+        kind = attributes.get("office:value-type")
         if kind is None:
             return
         sheet = self._sheet
         sheet.bottom, sheet.right = self._next_row - 1, max(sheet.right, self._column)
-        self.errors += given.get("calcext:value-type") == "error"
-        formula = given.get("table:formula", "")
+        self.errors += attributes.get("calcext:value-type") == "error"
+        formula = attributes.get("table:formula", "")
         if formula and count == self._next_row - self._row == 1 and len(sheet.sums) <= MOST:
             plain = formula.partition("=")[2].replace("[.", "").replace(":.", ":").replace("]", "")
-            if (found := parse(plain, self._row, first)) is not None:
-                sheet.sums.setdefault(self._row, []).append(found)
-        how = _shown(kind, given)
+            if (sum_formula := parse(plain, self._row, first)) is not None:
+                sheet.sums.setdefault(self._row, []).append(sum_formula)
+        how = _shown(kind, attributes)
         for column in range(first, min(first + count, _MOST)) if how is not None else ():
             of_column = sheet.shown[column_letter(column)]
-            if of_column or how or not is_year_name(given.get("office:value", "")):
+            if of_column or how or not is_year_name(attributes.get("office:value", "")):
                 of_column[how or PLAIN] += self._next_row - self._row  # a year above is a name
 
 
-def _shown(kind: str, given: dict[str, str]) -> str | None:
+def _shown(kind: str, attributes: dict[str, str]) -> str | None:
     """How a cell shows its number; None where it holds none."""
     if kind == "currency":
-        code = given.get("office:currency", "")
+        code = attributes.get("office:currency", "")
         return sign_of(code) or code or SOME_CURRENCY
     return {"percentage": PERCENT, "float": PLAIN}.get(kind)
 
 
-def _count(given: dict[str, str], name: str) -> int:
-    digits = given.get(name, "1")
+def _count(attributes: dict[str, str], name: str) -> int:
+    digits = attributes.get(name, "1")
     return max(1, int(digits)) if digits.isdecimal() and len(digits) < 8 else 1
 
 

@@ -28,20 +28,20 @@ def overlapping(
     if not 4 <= len(rows) <= MOST_ROWS:
         return {}
     least = 3 * log2(len(rows)) + 8
-    found: dict[int, SumSpan] = {}
+    by_row: dict[int, SumSpan] = {}
     level = Level(numbers, rows, _none(numbers))
     telling = _telling(level)
     if len(telling) < 2:
         return {}
     for at, first, last in _ranges(level, telling):
         row = int(rows[at])
-        if row not in known and row not in found and last - first > 1:
+        if row not in known and row not in by_row and last - first > 1:
             span = level.span(at, first, last)
             if span and _holds(span, least):
-                found[row] = span
+                by_row[row] = span
     for at, one, other in _pairs(level, telling):
-        _add_pair(numbers, rows[[one, other, at]], found, known, is_rest, least)
-    return found
+        _add_pair(numbers, rows[[one, other, at]], by_row, known, is_rest, least)
+    return by_row
 
 
 def _holds(span: SumSpan, least: float) -> bool:
@@ -56,7 +56,7 @@ def _holds(span: SumSpan, least: float) -> bool:
 def _add_pair(
     numbers: TableNumbers,
     three: Ints,
-    found: dict[int, SumSpan],
+    by_row: dict[int, SumSpan],
     known: Set[int],
     is_rest: Callable[[int], bool],
     least: float,
@@ -68,11 +68,11 @@ def _add_pair(
     named = [row for row in parts if is_rest(row)] or [
         total if total < parts[0] or total > parts[1] else parts[1]
     ]
-    if all(row in known or row in found for row in named):
+    if all(row in known or row in by_row for row in named):
         return
     span = Level(numbers, three, _none(numbers)).span(2, 0, 2)
     if span and _holds(span, least):
-        found.update({row: span for row in named if row not in known and row not in found})
+        by_row.update({row: span for row in named if row not in known and row not in by_row})
 
 
 def _none(numbers: TableNumbers) -> Bools:

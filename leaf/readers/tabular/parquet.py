@@ -69,20 +69,22 @@ class ParquetReader:
 
         target = out / "0.parquet"
         source = f"read_parquet({literal(str(path))})"
-        given, count, _ = _described(path)
-        by_arrow = TypedSource("", tuple(given), count, lambda: _read(path))
+        raw_names, count, _ = _described(path)
+        by_arrow = TypedSource("", tuple(raw_names), count, lambda: _read(path))
         if _has_durations(path):
             return write(connection, by_arrow, target)
         try:
             described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-            names, _, repeated = unique_names(given)
+            names, _, repeated = unique_names(raw_names)
             nested = {
                 name
                 for name, kind, *_ in described
                 if kind.endswith("[]") or kind.startswith(_NESTED) or "]" in kind
             }
             empty = {name for name, kind, *_ in described if kind == _NOTHING}
-            plain = not nested and not empty and list(names) == given == [d[0] for d in described]
+            plain = (
+                not nested and not empty and list(names) == raw_names == [d[0] for d in described]
+            )
             if plain and not _misdescribed(path):
                 # a page that is damaged would else be found by each query anew
                 connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {source}").fetchall()
@@ -207,32 +209,32 @@ def _misdescribed(path: Path) -> bool:
                 for some in [[name] for name in names] if by_itself else [names]:
                     values = file.read_row_group(number, columns=some)
                     for name in some:
-                        said = group.column(names.index(name)).statistics
-                        if said is not None and _contradicts(said, values.column(name)):
+                        statistics = group.column(names.index(name)).statistics
+                        if statistics is not None and _contradicts(statistics, values.column(name)):
                             return True
             return False
     except UnreadableFileError:
         return True  # DuckDB alone reads it, and nobody can tell
 
 
-def _contradicts(said: pq.Statistics, values: pa.ChunkedArray) -> bool:
+def _contradicts(statistics: pq.Statistics, values: pa.ChunkedArray) -> bool:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if said.has_null_count and said.null_count != values.null_count:
+    if statistics.has_null_count and statistics.null_count != values.null_count:
         return True
-    if not said.has_min_max:
+    if not statistics.has_min_max:
         return False
     kind = values.type
     try:
         if pa.types.is_dictionary(kind):
             values = values.cast(kind.value_type)
-        found = pc.min_max(values)
-        if not found["min"].is_valid or pa.types.is_boolean(kind):
+        extremes = pc.min_max(values)
+        if not extremes["min"].is_valid or pa.types.is_boolean(kind):
             return False
-        low, high = (pa.scalar(bound, kind) for bound in (said.min, said.max))
+        low, high = (pa.scalar(bound, kind) for bound in (statistics.min, statistics.max))
         fits = pc.and_(
-            pc.less_equal(low, found["min"]), pc.greater_equal(high, found["max"])
+            pc.less_equal(low, extremes["min"]), pc.greater_equal(high, extremes["max"])
         ).as_py()
     except pa.ArrowNotImplementedError:
         return False  # a type that has no order here; DuckDB prunes by none of these either

@@ -45,9 +45,9 @@ def locate(note: Note, columns: Sequence[tuple[str, str]], place: TablePlace) ->
     if note.place.startswith("sheet "):
         return replace(note, cells=note.place.partition("!")[2])
     shown, _, more = note.place.partition(" and ")
-    found = [(int(a), int(b or a)) for a, b in re.findall(r"\b(\d+)(?:-(\d+))?", shown)]
-    if note.place.startswith("row") and found:
-        cells = place.rows(found) + (f" and {more}" if more else "")
+    ranges = [(int(a), int(b or a)) for a, b in re.findall(r"\b(\d+)(?:-(\d+))?", shown)]
+    if note.place.startswith("row") and ranges:
+        cells = place.rows(ranges) + (f" and {more}" if more else "")
     else:
         # Notes on columns quote their names.
         cells = ", ".join(

@@ -279,12 +279,12 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
         return []
     if _are_periods(distinct) or codes_in(distinct):
         return []
-    found = _fitting(_plans(), distinct)
-    if not found and (units := units_of(distinct)):
-        found = _fitting(_unit_plans(units), distinct)
-    perfect = [plan for misses, plan in found if not misses]
+    candidates = _fitting(_plans(), distinct)
+    if not candidates and (units := units_of(distinct)):
+        candidates = _fitting(_unit_plans(units), distinct)
+    perfect = [plan for misses, plan in candidates if not misses]
     plain = [plan for plan in perfect if not plan.percent and not plan.currency]
-    plans = plain or perfect or [plan for _, plan in found]
+    plans = plain or perfect or [plan for _, plan in candidates]
     if comma_first:
         plans.sort(key=lambda plan: plan.style in ("plain", ".", " ."))
         plans.sort(key=lambda plan: plan.kind == "decimal")
@@ -293,7 +293,7 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
 
 def _fitting(plans: Sequence[ParsePlan], distinct: Sequence[str]) -> list[tuple[int, ParsePlan]]:
     """The plans that read at least four fifths of some values, each with how many it does not."""
-    found = []
+    candidates = []
     for plan in plans:
         allowed = len(distinct) - max(1 if len(distinct) > 2 else 0, len(distinct) // 5)
         misses = 0
@@ -302,8 +302,8 @@ def _fitting(plans: Sequence[ParsePlan], distinct: Sequence[str]) -> list[tuple[
             if misses > len(distinct) - allowed or (misses > 3 and misses > seen // 2):
                 break
         else:
-            found.append((misses, plan))
-    return found
+            candidates.append((misses, plan))
+    return candidates
 
 
 _PHONE = re.compile(r"\+[0-9]{11,15}")
@@ -341,11 +341,11 @@ def _late_version(values: Sequence[str]) -> str:
     """3.10 where 3.9 stands too, or 3.11 and one of a single digit: as fractions they would be
     written with as many digits, or without the zero at the end. Where 3.05 is written, 3.10 is no
     tenth of something."""
-    found = [_VERSION.fullmatch(value) for value in values]
-    if not found or not all(found):
+    matches = [_VERSION.fullmatch(value) for value in values]
+    if not matches or not all(matches):
         return ""
     minors: dict[str, set[int]] = {}
-    for one in found:
+    for one in matches:
         if one:
             minors.setdefault(one["major"], set()).add(int(one["minor"]))
     return next((f"{major}.10" for major, seen in minors.items() if _goes_on(seen)), "")
@@ -364,9 +364,9 @@ _PERIOD = re.compile(
 def _are_periods(values: Sequence[str]) -> bool:
     """Whether values are months such as 10.2020 or 2020.10, which as numbers would lose their last
     digit. A rate of 1.2034 looks like one: months are several, or of two digits."""
-    found = [_PERIOD.fullmatch(value) for value in values]
-    months = {m["month"] or m["late"] for m in found if m}
-    return len(values) > 1 and all(found) and (len(months) > 1 or min(months)[:1] == "0")
+    matches = [_PERIOD.fullmatch(value) for value in values]
+    months = {m["month"] or m["late"] for m in matches if m}
+    return len(values) > 1 and all(matches) and (len(months) > 1 or min(months)[:1] == "0")
 
 
 def as_written(plan: ParsePlan, offsets: Sequence[str]) -> ParsePlan:
@@ -392,8 +392,8 @@ def _zoned(offsets: Sequence[str]) -> str:
 
 def offset_of(text: str) -> str:
     """The offset at the end of a time."""
-    found = re.search(f"{OFFSET}$", text, re.ASCII)
-    return found.group() if found else ""
+    match = re.search(f"{OFFSET}$", text, re.ASCII)
+    return match.group() if match else ""
 
 
 def _minutes(offset: str) -> int:

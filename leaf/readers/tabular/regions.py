@@ -207,9 +207,9 @@ def _goes_on_below(
         if not _stands_first(view, region, i)
     ):
         return False
-    given = [(profile[p], k) for p in hard if (k := view.kinds(rows[0], columns)[p]) != "e"]
-    known = [k for _, k in given if k != "m"]
-    if len(given) < 0.5 * len(hard) or sum(fits_in(p, k) for p, k in given) < 0.8 * len(given):
+    pairs = [(profile[p], k) for p in hard if (k := view.kinds(rows[0], columns)[p]) != "e"]
+    known = [k for _, k in pairs if k != "m"]
+    if len(pairs) < 0.5 * len(hard) or sum(fits_in(p, k) for p, k in pairs) < 0.8 * len(pairs):
         return False
     return not known or any(k != "y" for k in known) or all(profile[p] == "d" for p in hard)
 
@@ -279,11 +279,11 @@ def _awaits_data(
     if len(region.rows) > 4 or any(k in "ndb" for i in region.rows for k in view.kinds(i, columns)):
         return False
     names = [sum(not is_empty(view.cell(i, c)) for i in region.rows) for c in columns]
-    given = [k for k in first if k != "e"]
+    kinds = [k for k in first if k != "e"]
     return (
         sum(n > 0 for n in names) >= 0.6 * len(columns)
-        and len(given) > 2
-        and sum(k in "ndym" for k in given) >= 0.5 * len(given)
+        and len(kinds) > 2
+        and sum(k in "ndym" for k in kinds) >= 0.5 * len(kinds)
     )
 
 

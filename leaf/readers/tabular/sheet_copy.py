@@ -64,9 +64,9 @@ def _copied(source: ZipFile, entry: ZipInfo, copy: ZipFile, search: SheetSearch 
 def _is_plain(head: bytes) -> bool:
     """Whether a sheet's cells begin here, and nothing before them could be taken for something
     else."""
-    before, found, _ = head.partition(_DATA)
+    before, marker, _ = head.partition(_DATA)
     return (
-        bool(found)
+        bool(marker)
         and b"<!--" not in before
         and b"<![" not in before
         and b"mergeCell" not in before

@@ -49,12 +49,12 @@ class SheetGrid(list[list[Any]]):
     def _take(self, rows: list[list[Any]]) -> None:
         columns = list(zip(*rows, strict=True))
         kinds = tuple(set(map(type, column)) for column in columns)
-        arrays = tuple(_array(column, found) for column, found in zip(columns, kinds, strict=True))
+        arrays = tuple(_array(column, types) for column, types in zip(columns, kinds, strict=True))
         self._pieces.append(_RowPiece(len(self), len(self) + len(rows), kinds, arrays))
         gaps = [
             column
-            for column, found in zip(columns, kinds, strict=True)
-            if str in found and "" in column
+            for column, types in zip(columns, kinds, strict=True)
+            if str in types and "" in column
         ]
         width = len(columns)
         self.filled += (
@@ -77,12 +77,12 @@ class SheetGrid(list[list[Any]]):
             start, stop = max(first, piece.first), min(end, piece.end)
             if start >= stop:
                 continue
-            found, array = piece.kinds[index], piece.arrays[index]
+            types, array = piece.kinds[index], piece.arrays[index]
             if array is None or (start, stop) != (piece.first, piece.end):
                 part = [row[index] for row in self[start:stop]]
-                found = set(map(type, part))
-                array = _array(part, found)
-            kinds |= found
+                types = set(map(type, part))
+                array = _array(part, types)
+            kinds |= types
             arrays.append(array)
         if len(kinds) == 1 and (kind := _arrow_types().get(next(iter(kinds)))):
             return pa.chunked_array(arrays, kind), kinds

@@ -197,8 +197,8 @@ class SheetSearch:
         if calculates or holds(done, b't="e"', b'"e'):
             _collect(done, self._errors, self._bare)
         if calculates and len(self._sums) <= MOST:
-            for row, found in in_xml(done, self._marks):
-                self._sums.setdefault(row, []).append(found)
+            for row, sum_formula in in_xml(done, self._marks):
+                self._sums.setdefault(row, []).append(sum_formula)
         self._sight.add(done)
 
 

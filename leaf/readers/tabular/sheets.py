@@ -63,13 +63,15 @@ class SheetsReader:
                 notes += within(sheet.notes, 1, height)
                 if exact:
                     grid = book.rows(sheet)
-                    found = _find(book, sheet, grid)
-                    title = title or title_above(grid, found.blocks)
-                    notes += [_on(sheet, n) for n in found.notes if n.kind == "loose-cells"]
+                    content = _find(book, sheet, grid)
+                    title = title or title_above(grid, content.blocks)
+                    notes += [_on(sheet, n) for n in content.notes if n.kind == "loose-cells"]
                     notes += [
-                        n for block in found.blocks for n in called_totals(grid, block, sheet.name)
+                        n
+                        for block in content.blocks
+                        for n in called_totals(grid, block, sheet.name)
                     ]
-                    best = max(found.blocks, key=lambda b: len(b.body), default=None)
+                    best = max(content.blocks, key=lambda b: len(b.body), default=None)
                     height, width = (len(best.body), len(best.names)) if best else (0, 0)
                     tokens += int(sum(len(_row_text(row, 0)) for row in grid) / 2.5)
                 else:
@@ -128,11 +130,11 @@ class SheetsReader:
         with _uncollected(), Workbook(path) as book, connect(out) as connection:
             for sheet in book.sheets:
                 grid = book.rows(sheet)
-                found = _find(book, sheet, grid)
+                content = _find(book, sheet, grid)
                 common = ([_hidden_note(sheet)] if sheet.hidden else []) + [
-                    _on(sheet, n) for n in found.notes
+                    _on(sheet, n) for n in content.notes
                 ]
-                for block in found.blocks:
+                for block in content.blocks:
                     target = out / f"{len(infos)}.parquet"
                     notes = common + within(sheet.notes, block.top + 1, block.bottom + 1)
                     merged = merged_note(
@@ -231,7 +233,7 @@ def _write_block(
     words = softened(
         grid, body, hard_columns(grid, body, [c for c in block.columns if str in kinds[c]])
     )
-    softer = {c for found in words.values() for c in found}
+    softer = {c for row_words in words.values() for c in row_words}
     values = [_without(columns[c], words, c) if c in softer else columns[c] for c in block.columns]
     known = [None if c in softer else kinds[c] for c in block.columns]
     written = write_values(
@@ -249,7 +251,7 @@ def _write_block(
     info = with_doubts(info, block)
     place = block.place(sheet.name)
     numbers = [i + 1 for i in body]
-    soft = {position: next(iter(found.values())) for position, found in words.items()}
+    soft = {position: next(iter(row_words.values())) for position, row_words in words.items()}
     sums = within_table(sheet.sums, body, block.columns)
     return examine(
         connection, target.parent, info, numbers, place, soft, block.heading_positions, sums
@@ -262,9 +264,9 @@ def _columns_of(
     """By column, the values in the rows of a body, and which types of Python they are of."""
     whole = bool(body) and len(body) == body[-1] - body[0] + 1
     if whole and isinstance(grid, SheetGrid):
-        found = {c: grid.column(c, body[0], body[-1] + 1) for c in columns}
-        return {c: values for c, (values, _) in found.items()}, {
-            c: kinds for c, (_, kinds) in found.items()
+        column_of = {c: grid.column(c, body[0], body[-1] + 1) for c in columns}
+        return {c: values for c, (values, _) in column_of.items()}, {
+            c: kinds for c, (_, kinds) in column_of.items()
         }
     rows = grid[body[0] : body[-1] + 1] if whole else [grid[i] for i in body]
     by_column = list(zip(*rows, strict=False)) if rows else []
@@ -278,10 +280,10 @@ def _without(values: Column, words: dict[int, dict[int, str]], column: int) -> C
     """A column without the words that stand in place of its numbers."""
     import pyarrow as pa
 
-    drop = [position for position, found in words.items() if column in found]
+    drop = [position for position, row_words in words.items() if column in row_words]
     if not drop:
         return values
-    kept = values.to_pylist() if isinstance(values, pa.ChunkedArray) else list(values)
+    cells = values.to_pylist() if isinstance(values, pa.ChunkedArray) else list(values)
     for position in drop:
-        kept[position] = None
-    return kept
+        cells[position] = None
+    return cells

@@ -73,19 +73,19 @@ class TableNumbers:
         """By column, how much a number that fits to the last digit says."""
         import numpy as np
 
-        found = np.zeros(self.values.shape[1])
+        by_column = np.zeros(self.values.shape[1])
         for c in range(self.values.shape[1]):
             column = np.abs(self.values[:, c])
             column = column[(column > 0) & ~np.isnan(column)]
             different = len(np.unique(column[:5_000]))
             if len(column) and different > 1:
                 step = self.steps[c] or 1e-6 * float(np.median(column))
-                found[c] = min(
+                by_column[c] = min(
                     MOST_BITS, np.log2(1 + float(np.median(column)) / step), 2 * different
                 )
             elif len(column):
-                found[c] = 1.0
-        return found
+                by_column[c] = 1.0
+        return by_column
 
     def close(self, printed: Any, total: Any, count: int) -> tuple[Any, Any]:
         """Whether numbers are sums of `count` numbers rounded to their column's step, and whether
@@ -108,8 +108,8 @@ class TableNumbers:
         percentages are of."""
         import numpy as np
 
-        given = printed[~np.isnan(printed)]
-        return len(given) > 1 and bool((given == 100).all())
+        values = printed[~np.isnan(printed)]
+        return len(values) > 1 and bool((values == 100).all())
 
 
 class Level:
@@ -153,11 +153,11 @@ class Level:
         import numpy as np
 
         every = self._rows_of(0, len(self.rows))
-        given = [
+        counts = [
             np.count_nonzero(self.numbers.filled[every, c])
             for c in range(self.numbers.values.shape[1])
         ]
-        weight = self.numbers.bits * np.array(given) / max(1, len(self.rows))
+        weight = self.numbers.bits * np.array(counts) / max(1, len(self.rows))
         weight = np.where(self.numbers.additive, weight, weight / 4)
         for c in np.argsort(-weight)[:2]:
             if weight[c] <= 0:
@@ -189,12 +189,12 @@ class Level:
         highs = np.searchsorted(ordered, targets + slack, side="right")
         for at in np.flatnonzero(highs > lows):
             place, low, high = int(places[at]), int(lows[at]), int(highs[at])
-            found = (
+            edges = (
                 order[low:high]
                 if high - low <= 2 * _LOOKED_AT
                 else [*order[low : low + _LOOKED_AT], *order[high - _LOOKED_AT : high]]
             )
-            for edge in found:
+            for edge in edges:
                 if above and edge < place - 1:
                     yield place, int(edge), place
                 elif not above and edge > place + 2:
@@ -208,9 +208,9 @@ class Level:
         numbers, row = self.numbers, int(self.rows[at])
         printed = numbers.values[row]
         total = self.sums[last] - self.sums[first]
-        given = ~np.isnan(printed) & ((printed != 0) | (total != 0))
+        columns = ~np.isnan(printed) & ((printed != 0) | (total != 0))
         close, exact = numbers.close(printed, total, last - first)
-        agree = given & close
+        agree = columns & close
         if last <= first or not agree.any():
             return None
         parts = self._rows_of(first, last)
@@ -219,7 +219,7 @@ class Level:
                 agree[c] = np.count_nonzero(numbers.filled[parts, c]) > 1
             if not agree.any():
                 return None
-        off, inside = self._against(printed, total, given & ~close & numbers.additive, parts)
+        off, inside = self._against(printed, total, columns & ~close & numbers.additive, parts)
         picked = self.rows[first:last]
         rows = (
             range(int(picked[0]), int(picked[-1]) + 1)
@@ -265,7 +265,7 @@ class Level:
         import numpy as np
 
         seen: dict[float, int] = {}
-        found, values = 0.0, self.numbers.values
+        bits, values = 0.0, self.numbers.values
         for c in np.flatnonzero(agree).tolist():
             value = round(float(total[c]), 6)
             if not value or (
@@ -275,12 +275,12 @@ class Level:
                 continue
             seen[value] = c
             loose = 0.0 if exact[c] else np.log2(2 + count**0.5)
-            found += max(0.0, float(self.numbers.bits[c]) - loose)
-        return found
+            bits += max(0.0, float(self.numbers.bits[c]) - loose)
+        return bits
 
 
 def _is_constant(column: Floats) -> bool:
     import numpy as np
 
-    given = column[~np.isnan(column)]
-    return len(given) > 2 and given[0] != 0 and bool((given == given[0]).all())
+    values = column[~np.isnan(column)]
+    return len(values) > 2 and values[0] != 0 and bool((values == values[0]).all())

@@ -232,8 +232,8 @@ class Split:
 
 
 def _is_typed(cells: Sequence[str]) -> bool:
-    given = [c for c in cells if c.lower() not in _ABSENT]
-    return bool(given) and sum(bool(_TYPED.fullmatch(c)) for c in given) >= _NEARLY * len(given)
+    values = [c for c in cells if c.lower() not in _ABSENT]
+    return bool(values) and sum(bool(_TYPED.fullmatch(c)) for c in values) >= _NEARLY * len(values)
 
 
 def _make(cell: str) -> str:

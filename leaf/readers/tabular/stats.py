@@ -132,8 +132,8 @@ class _Table:
         for piece in self.pieces():
             for name in self.names:
                 kinds[name] |= _kinds(piece[name])
-            for name, found in values.items():
-                found.update(piece[name])
+            for name, column_values in values.items():
+                column_values.update(piece[name])
         return kinds, values
 
     @cached_property
@@ -153,8 +153,8 @@ class _Table:
         kinds, _ = self._seen
         labelled = self.labelled if self.labels else {}
         types = {
-            name: _arrow_type({"label"} if name in labelled else found)
-            for name, found in kinds.items()
+            name: _arrow_type({"label"} if name in labelled else column_kinds)
+            for name, column_kinds in kinds.items()
         }
         for piece in self.pieces():
             arrays = [
@@ -164,14 +164,14 @@ class _Table:
 
 
 def _kinds(values: list[Any]) -> set[str]:
-    found: set[str] = set()
+    kinds: set[str] = set()
     for kind in set(map(type, values)) - {type(None)}:
         if kind is float:
             whole = all(v.is_integer() and abs(v) < 2**53 for v in values if type(v) is float)
-            found.add("whole" if whole else "float")
+            kinds.add("whole" if whole else "float")
         else:
-            found.add(kind.__name__)
-    return found
+            kinds.add(kind.__name__)
+    return kinds
 
 
 def _arrow_type(kinds: set[str]) -> pa.DataType:
@@ -222,16 +222,20 @@ def _notes(meta: Any, labelled: dict[str, dict[Any, str]]) -> tuple[Note, ...]:
             f"they are: {shown}."
         )
         notes.append(Note("codes-kept", text, len(partly)))
-    said = [
+    descriptions = [
         (n, label)
         for n, label in zip(meta.column_names, meta.column_labels or (), strict=False)
         if label and label != n
     ]
-    if said:
-        shown = "; ".join(f"'{n}' is \"{label}\"" for n, label in said[:40])
-        more = f"; and {len(said) - 40} more" if len(said) > 40 else ""
+    if descriptions:
+        shown = "; ".join(f"'{n}' is \"{label}\"" for n, label in descriptions[:40])
+        more = f"; and {len(descriptions) - 40} more" if len(descriptions) > 40 else ""
         notes.append(
-            Note("columns-described", f"The file describes its columns: {shown}{more}.", len(said))
+            Note(
+                "columns-described",
+                f"The file describes its columns: {shown}{more}.",
+                len(descriptions),
+            )
         )
     return tuple(notes)
 

@@ -29,7 +29,7 @@ def summaries(
 
     data: Bools = np.asarray(~np.isnan(numbers.values).all(axis=1))
     data[[*apart, *labels]] = False
-    found = {}
+    bits_of = {}
     for row, label in labels.items():
         near = data.copy()
         bits = _bits(numbers, row, label.word, near)
@@ -37,8 +37,8 @@ def summaries(
             near[: max(r for r in apart if r < row)] = False  # of the last group alone
             bits = _bits(numbers, row, label.word, near)
         if bits is not None:
-            found[row] = bits
-    return found
+            bits_of[row] = bits
+    return bits_of
 
 
 def _bits(numbers: TableNumbers, row: int, word: str, data: Bools) -> float | None:
@@ -46,8 +46,8 @@ def _bits(numbers: TableNumbers, row: int, word: str, data: Bools) -> float | No
 
     rows = np.flatnonzero(data)
     bits = 0.0
-    given = np.flatnonzero(~np.isnan(numbers.values[row]))
-    for c in given:
+    columns = np.flatnonzero(~np.isnan(numbers.values[row]))
+    for c in columns:
         column = numbers.values[rows, c]
         column = column[~np.isnan(column)]
         printed = float(numbers.values[row, c])
@@ -62,7 +62,7 @@ def _bits(numbers: TableNumbers, row: int, word: str, data: Bools) -> float | No
         if abs(_value(word, column) - printed) > slack:
             return None
         bits += min(24.0, max(0.0, log2(1 + float(np.ptp(column)) / (2 * slack))))
-    return bits if len(given) else None
+    return bits if len(columns) else None
 
 
 def _value(word: str, column: Floats) -> float:

@@ -76,11 +76,11 @@ class TableFile:
         for start in range(0, len(columns), size):
             batch = columns[start : start + size]
             select = ", ".join(f"{self._number(index)} AS v{at}" for at, index in enumerate(batch))
-            found = self.connection.execute(
+            arrays = self.connection.execute(
                 f"SELECT {select} FROM {self.relation} LIMIT {rows}"
             ).fetchnumpy()
             for at in range(len(batch)):
-                column = found.pop(f"v{at}")
+                column = arrays.pop(f"v{at}")
                 values[:, start + at] = (
                     np.ma.filled(column, np.nan)
                     if isinstance(column, np.ma.MaskedArray)

@@ -87,10 +87,10 @@ class TextSink:
 
     def _keep(self, cells: list[str]) -> None:
         if self._empties[0] < len(cells):
-            found = [n for n in self._empties if n < len(cells) and not is_empty(cells[n])]
-            if found:
-                self.columns = sorted([*self.columns, *found])
-                self._empties = [n for n in self._empties if n not in found]
+            new_columns = [n for n in self._empties if n < len(cells) and not is_empty(cells[n])]
+            if new_columns:
+                self.columns = sorted([*self.columns, *new_columns])
+                self._empties = [n for n in self._empties if n not in new_columns]
         for column in self._hard:
             if column < len(cells) and (word := word_for_total(cells[column])):
                 cells[column] = ""
@@ -123,14 +123,14 @@ class TextSink:
         if not remarks:
             return
         gone, self._remarks = set(remarks), remarks
-        kept = [row for row, number in zip(last, numbers, strict=True) if number not in gone]
+        rows = [row for row, number in zip(last, numbers, strict=True) if number not in gone]
         short = sum(
             number in gone and len(row) < self._usual
             for row, number in zip(last, numbers, strict=True)
         )
         self._shorts -= short
         self._short = [number for number in self._short if number not in gone]
-        self._buffer[-len(last) :] = kept
+        self._buffer[-len(last) :] = rows
         self._move_words(len(last), [number in gone for number in numbers])
         self.gaps = sorted([*self.gaps, *remarks])
 
@@ -145,15 +145,15 @@ class TextSink:
     def _last_numbers(self, count: int) -> list[int]:
         """The numbers in the file of the last rows that were kept."""
         gaps = len(self.gaps) - 1
-        found: list[int] = []
+        numbers: list[int] = []
         for number in range(self._start + self.seen, 0, -1):
-            if len(found) == count:
+            if len(numbers) == count:
                 break
             if gaps >= 0 and self.gaps[gaps] == number:
                 gaps -= 1
             else:
-                found.append(number)
-        return found[::-1]
+                numbers.append(number)
+        return numbers[::-1]
 
     def _write(self, most: int | None = None) -> None:
         """Write the rows that are held, or the first of them."""

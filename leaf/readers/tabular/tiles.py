@@ -49,8 +49,8 @@ def tiling(numbers: TableNumbers, rows: Ints) -> Tiling | None:
         return None
     columns = additive[np.unique(np.nan_to_num(values), axis=1, return_index=True)[1]]
     search = _Tiles(numbers, columns)
-    found = [t for t in (search.tiled(rows), search.tiled(rows[::-1])) if t]
-    return max(found, key=lambda t: t.bits, default=None)
+    tilings = [t for t in (search.tiled(rows), search.tiled(rows[::-1])) if t]
+    return max(tilings, key=lambda t: t.bits, default=None)
 
 
 class _Tiles:
@@ -101,8 +101,8 @@ class _Tiles:
         if len(stack) < 2:
             return 0
         printed = self.values[row]
-        given = ~np.isnan(printed)
-        main = int(np.argmax(np.where(given, self.bits, -1)))
+        has_value = ~np.isnan(printed)
+        main = int(np.argmax(np.where(has_value, self.bits, -1)))
         nearest = stack[::-1]
         sums = np.cumsum(self.filled[nearest, main])  # of one column first: most rows end here
         slack = self.numbers.steps[self.columns[main]] * (1 + len(stack) ** 0.5)
@@ -110,7 +110,11 @@ class _Tiles:
         for at in np.flatnonzero(np.abs(sums - printed[main]) <= slack)[:MOST_TRIED].tolist():
             above = self.filled[nearest[: at + 1]]
             several = (above != 0).sum(axis=0) > 1
-            if at and (several & given).any() and self._agree(printed, above.sum(axis=0), at + 1):
+            if (
+                at
+                and (several & has_value).any()
+                and self._agree(printed, above.sum(axis=0), at + 1)
+            ):
                 return int(at) + 1
         return 0
 

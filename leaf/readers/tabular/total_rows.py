@@ -108,13 +108,13 @@ class TotalRows:
             if self.table.whole
             else [i for i in columns if not self._varied(self.table.column(i))]
         )
-        texts = {i: found for i in few if len(found := self._different(i)) <= _FEW}
+        texts = {i: words for i in few if len(words := self._different(i)) <= _FEW}
         texts |= self._like_words([i for i in columns if i not in texts])
         labels = {
             i: {text: label for text in texts.get(i, ()) if (label := label_of(text))}
             for i in columns
         }
-        return {i: found for i, found in labels.items() if found}
+        return {i: words for i, words in labels.items() if words}
 
     def _different(self, index: int) -> list[str]:
         column = self.table.column(index)
@@ -216,21 +216,21 @@ class TotalRows:
             some = [i for i in some if self._holds_numbers(i)]
         if not some:
             return set()
-        found = self.table.asked(", ".join(self._counts(i) for i in some))[0]
+        counts = self.table.asked(", ".join(self._counts(i) for i in some))[0]
         return {
             i
-            for i, good, given in zip(some, found[::2], found[1::2], strict=True)
-            if good >= 2 and 2 * good > given
+            for i, good, total in zip(some, counts[::2], counts[1::2], strict=True)
+            if good >= 2 and 2 * good > total
         }
 
     def _holds_numbers(self, index: int) -> bool:
         """Whether any of some rows from all over a long table holds a number; a column of mostly
         numbers shows one."""
         step = self.table.rows // _LOOKED_AT
-        good, given = self.table.asked(self._counts(index), f"WHERE file_row_number % {step} = 0")[
+        good, total = self.table.asked(self._counts(index), f"WHERE file_row_number % {step} = 0")[
             0
         ]
-        return bool(good) or given < 100
+        return bool(good) or total < 100
 
     def _counts(self, index: int) -> str:
         """SQL: how many values of a column of text are numbers, and how many there are."""
@@ -243,9 +243,9 @@ class TotalRows:
         """Columns that are called keys; a word that most columns of numbers end with, as in
         `Ontario number`, is their unit."""
         words = {
-            i: found[0].strip(" ._").lower()
+            i: match[0].strip(" ._").lower()
             for i in columns
-            if (found := KEY.search(self.table.names[i]))
+            if (match := KEY.search(self.table.names[i]))
         }
         count = Counter(words.values())
         return {
@@ -259,9 +259,9 @@ class TotalRows:
 
         if _RATE.search(self.table.names[index]):
             return True
-        given = values[~np.isnan(values)]
-        return len(given) > 2 and bool(
-            ((given >= 1900) & (given <= 2100) & (given == np.round(given))).all()
+        numbers = values[~np.isnan(values)]
+        return len(numbers) > 2 and bool(
+            ((numbers >= 1900) & (numbers <= 2100) & (numbers == np.round(numbers))).all()
         )
 
     def _long(self) -> bool:

@@ -24,7 +24,7 @@ def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str =
     """Rows of a table that was only looked at whose first text is a word for totals; arithmetic
     says later if they are some."""
     known: dict[str, Label | None] = {}
-    found: list[tuple[int, Label]] = []
+    candidates: list[tuple[int, Label]] = []
     for i in block.body[:WHOLE_ROWS]:
         row = grid[i]
         for c in block.columns[:LABEL_COLUMNS]:
@@ -34,12 +34,12 @@ def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str =
                     known[cell] = label_of(cell)
                 label = known[cell]
                 if label:
-                    found.append((i + 1, label))
+                    candidates.append((i + 1, label))
                 break
     # A name such as Total Care proves nothing; beside a plain Total, North Total is one as well.
-    if not any(label.exact and not is_ordinary(label) for _, label in found):
+    if not any(label.exact and not is_ordinary(label) for _, label in candidates):
         return []
-    rows = [row for row, _ in found]
+    rows = [row for row, _ in candidates]
     one = len(rows) == 1
     text = (
         f"{counted(len(rows))} {'is' if one else 'are'} called a total or an average; queries "
@@ -75,13 +75,13 @@ def softened(
 ) -> dict[int, dict[int, str]]:
     """Words such as Total in columns of numbers or dates: position in `body` -> column -> word.
     They would turn it into text."""
-    found: dict[int, dict[int, str]] = {}
+    words: dict[int, dict[int, str]] = {}
     for c in hard[:LABEL_COLUMNS]:
         for position, i in enumerate(body):
             row = grid[i]
             if c < len(row) and (word := word_for_total(row[c])):
-                found.setdefault(position, {})[c] = word
-    return found
+                words.setdefault(position, {})[c] = word
+    return words
 
 
 def word_for_total(cell: Any) -> str:

@@ -320,22 +320,22 @@ def _consistency(search: SumSearch, signs: Mapping[int, Sign]) -> dict[int, floa
     return bonus
 
 
-def _extents(found: Mapping[int, SumSpan]) -> dict[int, tuple[int, int]]:
+def _extents(spans: Mapping[int, SumSpan]) -> dict[int, tuple[int, int]]:
     """Row -> first and last row that it covers, those that its parts sum among them; parts are
     found before their sums."""
     extents: dict[int, tuple[int, int]] = {}
-    for row, span in found.items():
+    for row, span in spans.items():
         edges = [extents.get(part, (part, part)) for part in (span.parts[0], span.parts[-1])]
         extents[row] = (min(row, *(e[0] for e in edges)), max(row, *(e[1] for e in edges)))
     return extents
 
 
-def _nested(found: Mapping[int, SumSpan]) -> set[int]:
+def _nested(spans: Mapping[int, SumSpan]) -> set[int]:
     """Rows that together are the parts of another sum, each one a sum itself: the whole agrees at
     two levels."""
     nested: set[int] = set()
-    for span in found.values():
-        if len(span.parts) > 1 and all(part in found for part in span.parts):
+    for span in spans.values():
+        if len(span.parts) > 1 and all(part in spans for part in span.parts):
             nested.update(span.parts)
     return nested
 
@@ -428,10 +428,10 @@ def _greatest(search: SumSearch, row: int, rows: Ints) -> bool:
     at = int(np.searchsorted(rows, row))
     near = np.abs(search.numbers.values[rows[max(0, at - 4) : at + 5]])
     own = np.abs(search.numbers.values[row])
-    given = ~np.isnan(own) & (own != 0)
+    columns = ~np.isnan(own) & (own != 0)
     largest = np.nan_to_num(near).max(axis=0)
-    count = int(np.count_nonzero(own[given] >= largest[given]))
-    return len(near) > 2 and 5 * count >= 3 * max(1, int(np.count_nonzero(given)))
+    count = int(np.count_nonzero(own[columns] >= largest[columns]))
+    return len(near) > 2 and 5 * count >= 3 * max(1, int(np.count_nonzero(columns)))
 
 
 def _differs(

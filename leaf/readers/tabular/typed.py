@@ -86,12 +86,12 @@ class TypedReader(ABC):
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table as Parquet, lists and records as JSON text."""
-        found = []
+        infos = []
         with connect(out) as connection:
             for number, source in enumerate(self.sources(path)):
                 info = write(connection, source, out / f"{number}.parquet")
-                found.append(examine_records(connection, out, info))
-        return found
+                infos.append(examine_records(connection, out, info))
+        return infos
 
 
 def damaged(what: str, hint: str = "It may be cut short: export it again.") -> UnreadableFileError:

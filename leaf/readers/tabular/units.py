@@ -55,7 +55,7 @@ Unit = tuple[str, str]
 def units_of(values: Sequence[str]) -> tuple[Unit, ...]:
     """The different units of a column's values; none where some values have none, or another than
     a currency or a word that counts thousands."""
-    found: dict[Unit, list[str]] = {}
+    by_unit: dict[Unit, list[str]] = {}
     missed = 0
     for value in values:
         unit, number = _taken_apart(value)
@@ -64,13 +64,13 @@ def units_of(values: Sequence[str]) -> tuple[Unit, ...]:
             if missed > len(values) * (1 - _FEWEST):
                 return ()
         else:
-            found.setdefault(unit, []).append(number)
-    if not 0 < len(found) <= _MOST or not all(_is_sure(*one) for one in found.items()):
+            by_unit.setdefault(unit, []).append(number)
+    if not 0 < len(by_unit) <= _MOST or not all(_is_sure(*one) for one in by_unit.items()):
         return ()
-    lettered = [n for (before, after), n in found.items() if not before and after in _LETTERS]
+    lettered = [n for (before, after), n in by_unit.items() if not before and after in _LETTERS]
     if lettered and not any(_FRACTION.fullmatch(number) for some in lettered for number in some):
         return ()
-    return tuple(found)
+    return tuple(by_unit)
 
 
 def numeral_of(text: str) -> str:
@@ -85,11 +85,11 @@ def said(unit: Unit) -> str:
 
 
 def _taken_apart(value: str) -> tuple[Unit | None, str]:
-    found = _VALUE.fullmatch(value)
-    if found is None:
+    match = _VALUE.fullmatch(value)
+    if match is None:
         return None, value
-    before, after = (found["before"] or "").strip(), (found["after"] or "").strip()
-    return ((before, after) if _is_unit(before, after) else None), found["number"]
+    before, after = (match["before"] or "").strip(), (match["after"] or "").strip()
+    return ((before, after) if _is_unit(before, after) else None), match["number"]
 
 
 def _is_unit(before: str, after: str) -> bool:

@@ -81,23 +81,23 @@ _PROBLEMS = {
 def problem_notes(problems: Problems) -> tuple[Note, ...]:
     """What is said of columns with problems."""
     notes = []
-    for kind, found in problems.items():
-        if kind.startswith(_MARKED) and (marks := marks_of([text for text, _ in found])):
+    for kind, counts in problems.items():
+        if kind.startswith(_MARKED) and (marks := marks_of([text for text, _ in counts])):
             notes.append(marks_note(kind.removeprefix(_MARKED), marks, thousands=False))
-        if not found or kind.startswith((_WORDS, _MARKED)):
+        if not counts or kind.startswith((_WORDS, _MARKED)):
             continue
         if kind == "missing-words":
             each = [
                 (name, n, [word for word, _ in problems[_WORDS + name]])
-                for name, n in found[:NAMED_ALONE]
+                for name, n in counts[:NAMED_ALONE]
             ]
-            notes += missing_notes(each, found[NAMED_ALONE:])
+            notes += missing_notes(each, counts[NAMED_ALONE:])
             continue
-        names = ", ".join(f"'{n}'" for n, _ in found[:6]) + (
-            f" and {len(found) - 6} more columns" if len(found) > 6 else ""
+        names = ", ".join(f"'{n}'" for n, _ in counts[:6]) + (
+            f" and {len(counts) - 6} more columns" if len(counts) > 6 else ""
         )
-        count = sum(n for _, n in found)
-        text = _PROBLEMS[kind].format(names=names, es="es" if len(found) == 1 else "")
+        count = sum(n for _, n in counts)
+        text = _PROBLEMS[kind].format(names=names, es="es" if len(counts) == 1 else "")
         notes.append(Note(kind, text, count))
     return tuple(notes)
 

@@ -89,11 +89,11 @@ class Workbook:
         if self.format in ("xlsx", "xlsb"):
             checked = self._check(sheet_parts(self.path))
         elif self.format == "ods":
-            checked = {name: _known(found) for name, found in search_ods(self.path).items()}
+            checked = {name: _known(findings) for name, findings in search_ods(self.path).items()}
         elif self.format == "xls":
             checked = {
-                name: _known(Checked(error_note(name, found.errors), found.sums))
-                for name, found in search_xls(self.path).items()
+                name: _known(Checked(error_note(name, findings.errors), findings.sums))
+                for name, findings in search_xls(self.path).items()
             }
         try:
             self._book = _open(self._read_from)
@@ -118,8 +118,8 @@ class Workbook:
             width = max(map(len, sheet.rows), default=0)
             self._fallback[sheet.name] = [row + [""] * (width - len(row)) for row in sheet.rows]
             self._merged[sheet.name] = sheet.merges
-            found = Checked(error_note(sheet.name, sheet.errors))
-            self.sheets.append(Sheet(sheet.name, sheet.hidden, _known(found)))
+            findings = Checked(error_note(sheet.name, sheet.errors))
+            self.sheets.append(Sheet(sheet.name, sheet.hidden, _known(findings)))
         return self
 
     def _check(self, parts: dict[str, str]) -> dict[str, Future[Checked]]:
@@ -177,8 +177,8 @@ class Workbook:
         if self._book is None:
             grid = self._fallback[sheet.name]
             return len(grid), max(map(len, grid), default=0)
-        found = self._sheet(sheet)
-        return found.height, found.width
+        raw_sheet = self._sheet(sheet)
+        return raw_sheet.height, raw_sheet.width
 
     def iterate(self, sheet: Sheet) -> Iterator[list[Any]]:
         """Rows from row 1, from column A; calamine leaves out empty columns at the left, but not
@@ -186,15 +186,19 @@ class Workbook:
         if self._book is None:
             yield from self._fallback[sheet.name]
             return
-        found = self._sheet(sheet)
-        left = [""] * (found.start[1] if found.start else 0)
-        yield from (left + row for row in found.iter_rows()) if left else found.iter_rows()
+        raw_sheet = self._sheet(sheet)
+        left = [""] * (raw_sheet.start[1] if raw_sheet.start else 0)
+        yield from (left + row for row in raw_sheet.iter_rows()) if left else raw_sheet.iter_rows()
 
     def rows(self, sheet: Sheet) -> list[list[Any]]:
         """All rows at once."""
-        if self._book is None or (found := self._sheet(sheet)).start is None or found.start[1]:
+        if (
+            self._book is None
+            or (raw_sheet := self._sheet(sheet)).start is None
+            or raw_sheet.start[1]
+        ):
             return list(self.iterate(sheet))
-        return SheetGrid(found.iter_rows())
+        return SheetGrid(raw_sheet.iter_rows())
 
     def merges(self, sheet: Sheet) -> Sequence[Merge]:
         """Merged cells of a sheet."""
@@ -215,9 +219,9 @@ class Workbook:
         return self._last
 
 
-def _known(found: Checked) -> Future[Checked]:
+def _known(findings: Checked) -> Future[Checked]:
     future: Future[Checked] = Future()
-    future.set_result(found)
+    future.set_result(findings)
     return future
 
 

@@ -87,8 +87,8 @@ def key_of(workspace_id: str, sha256: str) -> BlobKey:
 
 def key_at(place: str) -> BlobKey | None:
     """The key of what stands at `<workspace>/<aa>/<sha256>`; None for anything else."""
-    found = re.fullmatch(r"([0-9A-Za-z-]{1,64})/([0-9a-f]{2})/(\2[0-9a-f]{62})", place)
-    return BlobKey(found[1], found[3]) if found else None
+    match = re.fullmatch(r"([0-9A-Za-z-]{1,64})/([0-9a-f]{2})/(\2[0-9a-f]{62})", place)
+    return BlobKey(match[1], match[3]) if match else None
 
 
 def gone_from(place: str) -> BlobGoneError:

@@ -56,14 +56,14 @@ class BucketObjects:
         from obstore.store import from_url
 
         self.name = f"the bucket {storage.bucket}"
-        given: dict[str, Any] = {"config": storage.config} if storage.config else {}
+        options: dict[str, Any] = {"config": storage.config} if storage.config else {}
         plain = storage.endpoint.startswith("http://")
         try:
             self._store = from_url(
                 storage.url,
                 client_options={**CLIENT, "allow_http": plain},
                 retry_config=RETRIES,
-                **given,
+                **options,
             )
         except (BaseError, ValueError) as e:
             raise SettingsError(
@@ -90,12 +90,12 @@ class BucketObjects:
 
         with self._said("the content of this file cannot be read"):
             try:
-                found = obstore.get(self._store, _at(key))
+                response = obstore.get(self._store, _at(key))
             except FileNotFoundError as e:
                 if _code(e) in _NO_BUCKET:
                     raise
                 raise gone_from(self.name) from e
-            for piece in found.stream(min_chunk_size=PIECE):
+            for piece in response.stream(min_chunk_size=PIECE):
                 yield bytes(piece)
 
     def find(self, key: BlobKey) -> BlobEntry | None:
@@ -103,10 +103,10 @@ class BucketObjects:
 
         with self._said("this file cannot be looked for"):
             try:
-                found = obstore.head(self._store, _at(key))
+                meta = obstore.head(self._store, _at(key))
             except FileNotFoundError:
                 return None
-        return BlobEntry(key, found["size"], found["last_modified"])
+        return BlobEntry(key, meta["size"], meta["last_modified"])
 
     def absent(self, _keys: Collection[BlobKey], /) -> set[BlobKey]:
         return set()
@@ -130,10 +130,10 @@ class BucketObjects:
         inside = f"{BLOBS}{workspace_id}/" if workspace_id else BLOBS
         with self._said("its files cannot be listed"):
             for some in obstore.list(self._store, inside):
-                for found in some:
-                    key = key_at(found["path"].removeprefix(BLOBS))
+                for meta in some:
+                    key = key_at(meta["path"].removeprefix(BLOBS))
                     if key is not None:
-                        yield BlobEntry(key, found["size"], found["last_modified"])
+                        yield BlobEntry(key, meta["size"], meta["last_modified"])
 
     def check(self, *, writing: bool = False) -> None:
         """Raises SettingsError for what waiting does not mend, StorageError for the rest."""
@@ -150,9 +150,9 @@ class BucketObjects:
             if writing:
                 self._try_writing()
         except Exception as e:
-            found = _refusal(e, self.name)
-            kind = SettingsError if found.lasting else StorageAwayError
-            raise kind(f"{_upper(found.reason)}.", found.hint) from e
+            refusal = _refusal(e, self.name)
+            kind = SettingsError if refusal.lasting else StorageAwayError
+            raise kind(f"{_upper(refusal.reason)}.", refusal.hint) from e
         if not isinstance(layout, dict) or layout.get("layout") != LAYOUT:
             raise SettingsError(
                 f"{_upper(self.name)} was written by a newer version of Leaf.",
@@ -174,9 +174,9 @@ class BucketObjects:
         try:
             yield
         except (BaseError, OSError, ValueError) as e:
-            found = _refusal(e, self.name)
-            kind = StorageError if found.lasting else StorageAwayError
-            raise kind(f"{_upper(found.reason)}, so {consequence}.", found.hint) from e
+            refusal = _refusal(e, self.name)
+            kind = StorageError if refusal.lasting else StorageAwayError
+            raise kind(f"{_upper(refusal.reason)}, so {consequence}.", refusal.hint) from e
 
 
 _NO_BUCKET = {"NoSuchBucket", "ContainerNotFound", "InvalidBucketName"}
@@ -226,8 +226,8 @@ def _refusal(error: Exception, name: str) -> BucketRefusal:
 
 def _code(error: Exception) -> str:
     """What the server calls the error; empty where it says nothing."""
-    found = re.search(r"<Code>(\w+)</Code>", str(error))
-    return found[1] if found else ""
+    match = re.search(r"<Code>(\w+)</Code>", str(error))
+    return match[1] if match else ""
 
 
 def _at(key: BlobKey) -> str:

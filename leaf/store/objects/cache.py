@@ -115,10 +115,10 @@ class BlobCache:
     def trim(self) -> None:
         """Remove what was not used for longest, until the bound is kept or all else is in use."""
         with self._guard:
-            found = sorted(self._listed())
-            left = sum(size for _, size, _ in found)
+            blobs = sorted(self._listed())
+            left = sum(size for _, size, _ in blobs)
             aim = self._most * ROOM if left > self._most else left
-            for _, size, path in found:
+            for _, size, path in blobs:
                 if left <= aim:
                     break
                 if _removed(path):
@@ -137,8 +137,8 @@ class BlobCache:
         """When it was used, its size and path, of each blob."""
         for path in self._files.root.glob("*/??/*"):
             with suppress(OSError):
-                found = path.stat()
-                yield found.st_atime_ns, found.st_size, path
+                stat = path.stat()
+                yield stat.st_atime_ns, stat.st_size, path
 
 
 class _Stream:

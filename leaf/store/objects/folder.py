@@ -111,10 +111,10 @@ class BlobFolder:
 
     def find(self, key: BlobKey) -> BlobEntry | None:
         try:
-            found = self.path(key).stat()
+            stat = self.path(key).stat()
         except OSError:
             return None
-        return BlobEntry(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
+        return BlobEntry(key, stat.st_size, datetime.fromtimestamp(stat.st_mtime, UTC))
 
     def absent(self, keys: Collection[BlobKey], /) -> set[BlobKey]:
         return {key for key in keys if not self.path(key).is_file()}
@@ -129,9 +129,9 @@ class BlobFolder:
     def entries(self, workspace_id: str = "") -> Iterator[BlobEntry]:
         for path in sorted(self.root.glob(f"{workspace_id or '*'}/??/*")):
             key = key_at(path.relative_to(self.root).as_posix())
-            found = self.find(key) if key is not None else None
-            if found is not None:
-                yield found
+            entry = self.find(key) if key is not None else None
+            if entry is not None:
+                yield entry
 
     def check(self, *, writing: bool = False) -> None:
         """The data folder is looked at elsewhere."""

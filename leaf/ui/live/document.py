@@ -136,12 +136,12 @@ class LiveDocument:
         `commit`."""
         if number < self._cleared:
             number = 0
-        found: list[Operation] = [] if number >= self._cleared else [["clear"]]
+        operations: list[Operation] = [] if number >= self._cleared else [["clear"]]
         for node, after in self._changed_since(number):
-            found += _of_node(node, after, number)
+            operations += _of_node(node, after, number)
         if self._tail[0] > number:
-            found.append(["tail", *self._tail[1:]])
-        return found
+            operations.append(["tail", *self._tail[1:]])
+        return operations
 
     def _touch(self, node: Node) -> None:
         node.touched = self.number + 1
@@ -157,15 +157,15 @@ class LiveDocument:
             if node.touched <= number:
                 break
             left += 1
-        found: list[tuple[Node, int]] = []
+        changes: list[tuple[Node, int]] = []
         for at in range(len(self.nodes) - 1, -1, -1):
             if not left:
                 break
             node = self.nodes[at]
             if node.touched > number:
                 left -= 1
-                found.append((node, self._before(at) if node.born > number else 0))
-        return found[::-1]
+                changes.append((node, self._before(at) if node.born > number else 0))
+        return changes[::-1]
 
     def _before(self, at: int) -> int:
         parent = self.nodes[at].parent
@@ -181,22 +181,22 @@ class LiveDocument:
 
 
 def _of_node(node: Node, after: int, number: int) -> list[Operation]:
-    found: list[Operation] = []
+    operations: list[Operation] = []
     if node.born > number:
-        found.append(["+", node.id, node.parent, after, node.kind, node.fields])
+        operations.append(["+", node.id, node.parent, after, node.kind, node.fields])
     elif node.set_at > number:
-        found.append(["=", node.id, node.fields])
+        operations.append(["=", node.id, node.fields])
     first = _first_after(node.pieces, number)
     if first < len(node.pieces):
-        found.append(
+        operations.append(
             ["t", node.id, first, [[piece.level, piece.html] for _, piece in node.pieces[first:]]]
         )
         words = node.words
     else:
         words = node.words[_first_after(node.words, number) :]
     if words:
-        found.append(["a", node.id, "".join(text for _, text in words)])
-    return found
+        operations.append(["a", node.id, "".join(text for _, text in words)])
+    return operations
 
 
 def _first_after(numbered: Sequence[tuple[int, Any]], number: int) -> int:

@@ -113,9 +113,9 @@ class Encoder:
     def ready(self, number: int, epoch: str) -> tuple[str, int] | None:
         """What `frame` gives, if that is at hand or soon made, without waiting."""
         newest, frames = self._frames
-        found = frames.get(number if epoch == self.epoch else -1)
-        if found is not None:
-            return found, newest
+        frame = frames.get(number if epoch == self.epoch else -1)
+        if frame is not None:
+            return frame, newest
         recent = epoch == self.epoch and 0 <= newest - number <= RECENT
         if not recent or not self._lock.acquire(blocking=False):
             return None
@@ -222,12 +222,12 @@ class Encoder:
             self._broken = True
             return
         self._text_ids.add(text_id)
-        found = _TURN.match(text_id)
-        if self._text is not None and found and found[1] == self._turn:
+        match = _TURN.match(text_id)
+        if self._text is not None and match and match[1] == self._turn:
             return
         self._close_text()
         self._text = GrowingText(self._document, self.run.message_id)
-        self._turn = found[1] if found else ""
+        self._turn = match[1] if match else ""
 
     def _grow_text(self, c: BlockGrows) -> None:
         if c["id"] in self._text_ids and self._text is not None:
@@ -375,11 +375,11 @@ class Encoder:
     def _grow_document(self, c: DocumentGrows) -> None:
         self._say_in_document(c["id"], c["data"]["delta"])
 
-    def _say_in_document(self, document_id: str, said: str) -> None:
+    def _say_in_document(self, document_id: str, text: str) -> None:
         if document_id in self._writing:
-            self._writing[document_id].feed(said)
+            self._writing[document_id].feed(text)
         elif document_id in self._codes:
-            self._document.say(self._codes[document_id], said)
+            self._document.say(self._codes[document_id], text)
 
     # What goes on
 

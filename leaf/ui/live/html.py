@@ -44,11 +44,13 @@ def pieces(source: str) -> list[HtmlPiece]:
         return [HtmlPiece(0, f"<p>{escape(source)}</p>")]
     md, env = _parser(), dict[str, Any]()
     tokens = md.parse(source, env)
-    found: list[HtmlPiece] = []
+    html_pieces: list[HtmlPiece] = []
     for group in _groups(tokens, 0):
         tag = PARTED.get(group[0].type)
-        found += _parted(md, env, group, tag) if tag else [HtmlPiece(0, _html(md, env, group))]
-    return found
+        html_pieces += (
+            _parted(md, env, group, tag) if tag else [HtmlPiece(0, _html(md, env, group))]
+        )
+    return html_pieces
 
 
 def is_table(piece: HtmlPiece) -> bool:

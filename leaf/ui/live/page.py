@@ -80,8 +80,8 @@ def _show(message_id: str, chat_id: str) -> None:
     run = session().messages.watch(message_id)
     if run is not None:
         _read(follower, run)
-    found = items(follower.parts, running=True)
-    drawn = found[: settled(found)]
+    answer_items = items(follower.parts, running=True)
+    drawn = answer_items[: settled(answer_items)]
     _remember_documents(drawn, first=first)
     if run is None or follower.done:
         _end_if_over(message_id)
@@ -91,7 +91,7 @@ def _show(message_id: str, chat_id: str) -> None:
         for item in drawn:
             draw_item(st, item, chat_id, message_id)
     with st.container(key=f"asks-{message_id}"):
-        for item in found:
+        for item in answer_items:
             if item.kind == "consent":
                 draw_item(st, item, chat_id, message_id)
     data = {

@@ -166,11 +166,11 @@ class LiveRoute:
         finally:
             for task in tasks:
                 task.cancel()
-            found = await asyncio.gather(*tasks, return_exceptions=True)
-        code = next((one.code for one in found if isinstance(one, _EndError)), ENDED)
+            outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        code = next((one.code for one in outcomes if isinstance(one, _EndError)), ENDED)
         if code in (TALKS, SLOW):
             return  # the server then cuts the line; a farewell would wait for who does not listen
-        if not any(isinstance(one, WebSocketDisconnect) for one in found):
+        if not any(isinstance(one, WebSocketDisconnect) for one in outcomes):
             with suppress(TimeoutError):
                 async with asyncio.timeout(PATIENCE):
                     await socket.close(code)

@@ -138,12 +138,12 @@ class GrowingText:
         return not bare.strip(self._cutter.fence[0])
 
     def _complete(self, line: str) -> None:
-        in_code, said = bool(self._cutter.fence), self._rest_said
+        in_code, offset = bool(self._cutter.fence), self._rest_said
         cut = self._cutter.cut(line)
         self._rest, self._rest_size, self._rest_said = [], 0, 0
         if in_code:
             if cut.kind == "add":
-                self._code(line.rstrip(_BREAKS)[said:])
+                self._code(line.rstrip(_BREAKS)[offset:])
                 self._breaks += 1
             else:
                 self._end_code()

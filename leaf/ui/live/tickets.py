@@ -77,10 +77,10 @@ class Tickets:
         """Whether another process made it while this one was there already: what leads browsers
         here does not keep each at one process."""
         name, _, rest = words.partition(".")
-        made = rest.partition(".")[0]
-        if name == self._name or not re.fullmatch(r"[0-9a-f]{1,12}", made):
+        stamp = rest.partition(".")[0]
+        if name == self._name or not re.fullmatch(r"[0-9a-f]{1,12}", stamp):
             return False
-        return int(made, 16) > self._began
+        return int(stamp, 16) > self._began
 
     def drop(self, words: str) -> None:
         """It will not be used."""
