@@ -93,8 +93,8 @@ class Parser(Generic[T]):
         match loaded(line, self._limits):
             case {"value": value}:
                 return CallValue(checked(value, self._returns))
-            case {"error": {"class": str(name), **said}}:
-                return RaisedError(_raised(name, checked(said, _ErrorSaid)))
+            case {"error": {"class": str(name), **details}}:
+                return RaisedError(_raised(name, checked(details, _ErrorSaid)))
             case {"memory": True}:
                 return Breakdown(memory=True)
             case {"failure": failure}:

@@ -152,11 +152,11 @@ def newest(parts: Iterable[Part], name: Literal["instructions"]) -> Instructions
 
 def newest(parts: Iterable[Part], name: Any) -> Any:
     """The data of the last part `data-<name>` of a message, or None."""
-    found = None
+    last_data = None
     for part in parts:
         data: Any = data_in(part, name)
-        found = data if data is not None else found
-    return found
+        last_data = data if data is not None else last_data
+    return last_data
 
 
 def texts_of(parts: Iterable[Part]) -> list[str]:

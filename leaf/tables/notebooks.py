@@ -141,7 +141,7 @@ class Notebooks:
         chat_files: Sequence[ChatFile],
         stop: threading.Event,
     ) -> CellOutcome:
-        """What the last of the cells rests on; `given` are the names that they were given."""
+        """What the last of the cells rests on; `by_name` are the names that they were given."""
         named, opened = rests_on([(c.code, c.files) for c in cells_run], by_name)
         read = {name: by_name[name] for name in by_name if name in named}
         through = tuple(one for one in read.values() if isinstance(one, ResultRead))
@@ -232,8 +232,8 @@ class Notebooks:
         turn: str = "",
         instead: Mapping[str, str] | None = None,
     ) -> Supply:
-        """What code may read of the chat; `given` is told which table or kept result each name
-        stands for."""
+        """What code may read of the chat; `by_name` is told which table or kept result each
+        name stands for."""
 
         def supply(kind: str, name: str) -> dict[str, Given]:
             if kind == "file":

@@ -165,24 +165,24 @@ def new(asked: Sequence[ReadTable], told: frozenset[str]) -> Remarks:
     room; the others are counted, and come with a later call that reads what they are about.
     """
     by_key = {
-        _key_of(one.table, said): (rank, len(said.text) * rank, said)
+        _key_of(one.table, sentence): (rank, len(sentence.text) * rank, sentence)
         for one in asked
         for rank, sentences in enumerate((_of_rows(one), _of_columns(one)))
-        for said in sentences
+        for sentence in sentences
     }
     fresh = sorted(
         ((key, *about) for key, about in by_key.items() if key not in told),
         key=lambda item: item[1:3],
     )
-    said: list[tuple[str, Sentence]] = []
+    chosen: list[tuple[str, Sentence]] = []
     room, alike = ROOM, set[str]()
     for key, rank, _, sentence in fresh:
         room -= len(sentence.table if _without_count(sentence) in alike else sentence.text)
-        if room < 0 and rank and said:
+        if room < 0 and rank and chosen:
             break
-        said.append((key, sentence))
+        chosen.append((key, sentence))
         alike.add(_without_count(sentence))
-    left = fresh[len(said) :]
+    left = fresh[len(chosen) :]
     names = list(dict.fromkeys(sentence.table for *_, sentence in left))
     more = ""
     if left:
@@ -192,7 +192,7 @@ def new(asked: Sequence[ReadTable], told: frozenset[str]) -> Remarks:
             f"{'was' if len(names) == 1 else 'were'} read: "
         )
         more += f"describe_table tells {were}."
-    return Remarks(tuple(sentence for _, sentence in said), tuple(key for key, _ in said), more)
+    return Remarks(tuple(sentence for _, sentence in chosen), tuple(key for key, _ in chosen), more)
 
 
 def of_columns(table: Table) -> Remarks:

@@ -253,11 +253,11 @@ def _asked(body: bytes) -> tuple[str, bool, list[tuple[str, int]]]:
     UploadRefusedError."""
     try:
         match json.loads(body):
-            case {"chat": str(chat), "files": [*given]} if 0 < len(given) <= MOST_FILES:
+            case {"chat": str(chat), "files": [*entries]} if 0 < len(entries) <= MOST_FILES:
                 return (
                     ("" if chat == "new" else chat),
                     chat == "new",
-                    [_named(one) for one in given],
+                    [_named(one) for one in entries],
                 )
     except (ValueError, RecursionError) as e:
         raise UploadRefusedError(400, "This is no list of files of a page.") from e
@@ -268,8 +268,8 @@ def _positions(body: bytes) -> list[int]:
     """Raises UploadRefusedError."""
     try:
         match json.loads(body):
-            case {"positions": [*given]} if len(given) <= MOST_FILES:
-                return [int(one) for one in given]
+            case {"positions": [*entries]} if len(entries) <= MOST_FILES:
+                return [int(one) for one in entries]
     except (ValueError, TypeError, RecursionError) as e:
         raise UploadRefusedError(400, "This is no list of files of a page.") from e
     raise UploadRefusedError(400, "This is no list of files of a page.")

@@ -70,9 +70,8 @@ def _rows(
     named = table.with_all(words)
     if named and hit.row not in named and not _holds_them(table, hit.row, words, sentence):
         return named
-    if not named and hit.row in table.with_all(
-        words - years
-    ):  # of it, the year says something else
+    # Of it, the year says something else.
+    if not named and hit.row in table.with_all(words - years):
         return frozenset()
     of_year = table.with_all(years) if len(years) == 1 else frozenset[int]()
     dated = any(map(YEAR.fullmatch, table.labels[hit.row]))

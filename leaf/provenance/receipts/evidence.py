@@ -121,11 +121,11 @@ class ResultNumbers:
     def telling(self) -> frozenset[str]:
         """The words that tell its rows apart; numbers that are no years tell none."""
 
-        def made() -> frozenset[str]:
+        def compute() -> frozenset[str]:
             every = frozenset[str]().union(*self.labels)
             return frozenset(word for word in every if not word.isdigit() or YEAR.fullmatch(word))
 
-        return self.kept("telling", made)
+        return self.kept("telling", compute)
 
     def with_all(self, said: frozenset[str]) -> frozenset[int]:
         """Rows that hold all of those of these words that tell rows apart."""
@@ -150,11 +150,11 @@ class ResultNumbers:
 
     @property
     def measures(self) -> list[bool]:
-        def made() -> list[bool]:
+        def compute() -> list[bool]:
             filled = (~np.isnan(self.numbers)).any(axis=0)
             return [bool(some) and not self.is_time(j) for j, some in enumerate(filled)]
 
-        return self.kept("measures", made)
+        return self.kept("measures", compute)
 
     def is_time(self, column: int) -> bool:
         """Whether a column holds years, months or other numbers that say when."""

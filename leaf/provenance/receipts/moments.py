@@ -58,7 +58,7 @@ def before(table: ResultNumbers) -> dict[int, int]:
     """For each row the one that comes just before it in time, if there is one that has its other
     words."""
 
-    def made() -> dict[int, int]:
+    def compute() -> dict[int, int]:
         groups: dict[tuple[Any, ...], list[tuple[list[tuple[int, Moment]], int]]] = {}
         for row, (names, when) in enumerate(_keys(table)):
             if when:
@@ -71,13 +71,13 @@ def before(table: ResultNumbers) -> dict[int, int]:
             }
         return earlier_of
 
-    return table.kept("before", made)
+    return table.kept("before", compute)
 
 
 def columns_before(table: ResultNumbers) -> dict[int, int]:
     """For each column of numbers the one that comes just before it in time by its name."""
 
-    def made() -> dict[int, int]:
+    def compute() -> dict[int, int]:
         earlier_of: dict[int, int] = {}
         measures = [j for j in range(len(table.columns)) if table.is_measure(j)][:MOST_COLUMNS]
         for j in measures:
@@ -91,7 +91,7 @@ def columns_before(table: ResultNumbers) -> dict[int, int]:
                 earlier_of[j] = newest[0]
         return earlier_of
 
-    return table.kept("columns before", made)
+    return table.kept("columns before", compute)
 
 
 def in_time(table: ResultNumbers, a: int, b: int) -> int:

@@ -23,7 +23,7 @@ _NEAR = 1e-9
 def named_totals(table: ResultNumbers) -> frozenset[int]:
     """Rows that look like totals: a name is missing that others have, or is a word for totals."""
 
-    def made() -> frozenset[int]:
+    def compute() -> frozenset[int]:
         keys = _keys(table)
         return frozenset(
             i
@@ -31,18 +31,18 @@ def named_totals(table: ResultNumbers) -> frozenset[int]:
             if keys and any(_stands_for_all(row, key) for key in keys)
         )
 
-    return table.kept("named totals", made)
+    return table.kept("named totals", compute)
 
 
 def total_rows(table: ResultNumbers) -> frozenset[int]:
     """Those of them that are the sum of the rows that they stand for."""
 
-    def made() -> frozenset[int]:
+    def compute() -> frozenset[int]:
         named = named_totals(table)
         plain = [i for i in range(len(table.rows)) if i not in named]
         return frozenset(i for i in named if _adds_up(table, i, plain))
 
-    return table.kept("total rows", made)
+    return table.kept("total rows", compute)
 
 
 def without_totals(table: ResultNumbers) -> Any:
