@@ -61,6 +61,7 @@ def test_answer_runs_the_tools_and_gives_their_results_to_the_model() -> None:
     assert result.outcome.finish_reason == "stop"
     assert result.text == "It is **6**."
     assert results_of(server)[0]["content"] == "sum=6"
+    assert 0 <= tool_parts(result)[0]["output"]["seconds"] < 60
     kinds = [part["type"] for part in result.outcome.parts]
     assert kinds == [
         "step-start",
@@ -160,6 +161,20 @@ def test_each_turn_that_a_server_counted_teaches_what_texts_take_of_its_model() 
         agent = agent_for(ClaudeModel("key", server.url, retries=0), calibration=calibration)
         assert answer(agent, "And now?").outcome.status == "completed"
     assert calibration.requests("claude-sonnet-5-5") == 2
+
+
+class UncountedModel:
+    """Does not say what its turn took, as some local servers do not."""
+
+    def turn(self, request: ModelRequest, emit: Emit, stop: threading.Event) -> ModelTurn:
+        return ModelTurn([{"type": "text", "text": "Done."}], "end_turn", TokenUsage(output=2))
+
+
+def test_a_turn_that_no_server_counted_teaches_nothing() -> None:
+    calibration = Calibration()
+    agent = agent_for(UncountedModel(), calibration=calibration)
+    assert answer(agent, "And now?").outcome.status == "completed"
+    assert calibration.requests("claude-sonnet-5-5") == 0
 
 
 def test_as_many_calls_as_an_answer_may_make_are_run() -> None:

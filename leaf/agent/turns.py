@@ -106,7 +106,7 @@ class Turns:
             if not draft.stop.is_set():
                 raise
         used = turn.usage if turn else narrator.usage
-        if turn and used.input:
+        if turn:
             draft.context.learn(request.messages, used.input)
         attempts.spent, attempts.dollars = (
             attempts.spent + used,
