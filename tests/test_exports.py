@@ -84,6 +84,21 @@ def test_a_result_is_sorted_filtered_and_paged(leaf: Leaf) -> None:
         session.results.page(chat.id, result, RowsWanted(where={**where, "value": "much"}))
 
 
+def test_sorted_pages_have_each_row_once(tmp_path: Path) -> None:
+    """Rows of one value stand in their own order, on every page in the same one."""
+    parquet = str(tmp_path / "t.parquet")
+    made = "SELECT range AS id, range % 3 AS class, 'x' AS file_row_number FROM range(3000)"
+    duckdb.sql(made).write_parquet(parquet)
+    for descending in (False, True):
+        pages = [
+            child.page(parquet, first, 200, "class", descending, 512)
+            for first in range(0, 3000, 200)
+        ]
+        assert {tuple(page["columns"]) for page in pages} == {("id", "class", "file_row_number")}
+        found = [row[0] for page in pages for row in page["rows"]]
+        assert len(found) == len(set(found)) == 3000
+
+
 @pytest.mark.parametrize(
     ("column", "operation", "value", "found"),
     [

@@ -11,7 +11,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leaf.errors import UnreadableFileError, not_found
 from leaf.shapes import harmless
@@ -24,12 +24,17 @@ from leaf.tables.rows import KIND, ROW
 from leaf.tables.sql import is_number, literal, quoted, words
 from leaf.tables.values import BATCH, Cells, projection, type_name, unique, write
 
+if TYPE_CHECKING:
+    import duckdb
+
 Json = dict[str, Any]
 
 MENDED_MOST = 40
 """Changes that are made to one statement before it is given up."""
 _NUMBER = "\u2060row"
 """Name of the column of row numbers behind the others; no file has a column of this name."""
+_COUNTED = "file_row_number"
+"""What DuckDB calls the number of a row in its Parquet; a column of this name hides it."""
 
 
 def warm_up() -> None:
@@ -141,19 +146,9 @@ def page(
     NotFoundError for an unknown column.
     """
     con = connect([parquet], 60, memory_mb)
-    if mark is None:
-        create_views(con, {"t": parquet})
-    elif mark["marked"]:
-        first = f"{ROW}, {KIND}, " if not mark["whole"] else ""
-        shown = f"{first}* EXCLUDE ({ROW}, {KIND}), {ROW} AS {quoted(_NUMBER)}"
-        con.execute(f"CREATE VIEW t AS SELECT {shown} FROM read_parquet({literal(parquet)})")
-    else:
-        number = f"file_row_number + {int(mark['first'])} AS {quoted(_NUMBER)}"
-        con.execute(f"CREATE VIEW t AS SELECT *, {number} FROM read_parquet({literal(parquet)})")
+    con.execute(f"CREATE VIEW t AS {_numbered(con, parquet, mark)}")
     relation = con.sql("FROM t")
-    columns, types = list(relation.columns), [type_name(t) for t in relation.types]
-    if mark is not None:
-        columns, types = columns[:-1], types[:-1]
+    columns, types = list(relation.columns)[:-1], [type_name(t) for t in relation.types[:-1]]
     total = whole = con.sql("SELECT count(*) FROM t").fetchall()[0][0]
     if where:
         if where["column"] not in columns:
@@ -163,16 +158,30 @@ def page(
     if order_by:
         if order_by not in columns:
             raise not_found("column", order_by, columns)
+        # Without the second key each page would have rows of one value in an order of its own.
         relation = relation.order(
-            f"{quoted(order_by)} {'DESC' if descending else 'ASC'} NULLS LAST"
+            f"{quoted(order_by)} {'DESC' if descending else 'ASC'} NULLS LAST, {quoted(_NUMBER)}"
         )
     cells = Cells()
-    wanted = projection(columns, types) + (f", {quoted(_NUMBER)}" if mark is not None else "")
+    wanted = f"{projection(columns, types)}, {quoted(_NUMBER)}"
     table = relation.limit(limit, offset).project(wanted).to_arrow_reader(BATCH).read_all()
     numbers = table.column(_NUMBER).to_pylist() if mark is not None else []
     rows = cells.rows(table.select(range(len(columns))))
     about = {"total": total, "whole": whole, "clipped": cells.clipped, "numbers": numbers}
     return {"columns": columns, "types": types, "rows": rows, **about}
+
+
+def _numbered(con: duckdb.DuckDBPyConnection, parquet: str, mark: Json | None) -> str:
+    """SQL for the rows as a page shows them, with their numbers in the file behind them; of a
+    result with their numbers in its Parquet."""
+    source = f"read_parquet({literal(parquet)})"
+    if mark is not None and mark["marked"]:
+        first = f"{ROW}, {KIND}, " if not mark["whole"] else ""
+        return f"SELECT {first}* EXCLUDE ({ROW}, {KIND}), {ROW} AS {quoted(_NUMBER)} FROM {source}"
+    own = {name.lower() for name in con.sql(f"FROM {source}").columns}
+    number = "row_number() OVER () - 1" if _COUNTED in own else _COUNTED
+    first_row = 0 if mark is None else int(mark["first"])
+    return f"SELECT *, {number} + {first_row} AS {quoted(_NUMBER)} FROM {source}"
 
 
 def position(parquet: str, row: int, memory_mb: int) -> int:
