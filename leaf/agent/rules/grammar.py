@@ -17,12 +17,14 @@ from typing import Any
 
 from leaf.agent.column_kinds import is_rate
 from leaf.agent.rules.numbers import meanings, period_of, written
-from leaf.agent.rules.spoken import language_of
+from leaf.agent.rules.spoken import language_of, roles_of_phrase, words_of
 from leaf.agent.rules.tables import (
+    NO,
     NO_COLUMN,
-    PHRASES,
+    YES,
     AskedColumn,
     AskedTable,
+    PassedOver,
     QuestionWord,
     forms,
     split_words,
@@ -63,23 +65,7 @@ class Query:
 ROWS = ("count", NO_COLUMN)
 _PASSED = "_i"
 """Roles of words that add nothing to what is asked."""
-
-
-@dataclass(frozen=True)
-class PassedOver:
-    """A word that adds nothing, and is a value of a column as well: `it` beside `IT`."""
-
-    word: str
-    value: str
-    column: str
-
-    def __str__(self) -> str:
-        return t(
-            "“{word}” is read as a small word, not as the value {value} of {column}.",
-            word=self.word,
-            value=self.value,
-            column=f"`{self.column}`",
-        )
+_HOLDERS = ("data", "dataset", "table", "sheet", "file")
 
 
 class Grammar:
@@ -101,9 +87,10 @@ class Grammar:
             ]
             for value in dict.fromkeys([*column.values, *looked_up]):
                 self.values.setdefault(fold(value), {}).setdefault(column, []).append(value)
-        self.language = language_of(question)
+        self.language, self.spoken = language_of(question), words_of(question)
         self.words = with_numbers(split_words(question), question, written(question, self.language))
-        self.end = len(self.words)
+        self.end, keys = len(self.words), {word.key for word in self.words}
+        self.says_yes_or_no = any(len(key) > 1 for key in keys & (YES | NO))
         self.roles: list[list[tuple[int, str, Any]]] = [[] for _ in range(self.end + 1)]
         """At each word: where a role ends, its letter, what it stands for."""
         parts = max(_PARTS, *map(len, self.table.names), 0)
@@ -119,12 +106,8 @@ class Grammar:
             for j, r, m in self.roles[i]
             if r == "K" and not m.asked and j > i + 1
         ]
-        for (
-            first,
-            end,
-        ) in (
-            names
-        ):  # the words of a whole name of several words mean nothing else, unless two names overlap
+        # The words of a whole name of several words mean nothing else, unless two names overlap.
+        for first, end in names:
             for i in range(first, end) if not any(first < i < end < j for i, j in names) else ():
                 self.roles[i] = [
                     role
@@ -144,7 +127,7 @@ class Grammar:
         values = {end: meaning for end, role, meaning in roles if role == "V"}
         candidates = []
         for end, role, meaning in roles:
-            if role == "_" and self._tells_when(at, end):
+            if role == "_" and end not in values and self._tells_which(at, end):
                 continue
             if role in _PASSED and end in values:
                 if end == at + 1 and self._is_abbreviation(self.words[at]):
@@ -154,11 +137,14 @@ class Grammar:
             candidates.append((end, role, meaning))
         return candidates
 
-    def _tells_when(self, at: int, end: int) -> bool:
-        """Whether a word says which month or year is meant, so that it must not be passed over:
-        nobody here knows which one is `this month`."""
-        steps = self.roles[end] if end < self.end else ()
-        return self.words[at].key in ("this", "that") and any(role == "g" for _, role, _ in steps)
+    def _tells_which(self, at: int, end: int) -> bool:
+        """Whether a word says more than it mostly does, so that it must not be passed over: nobody
+        here knows which one is `this month`; `US revenue` and `data revenue` are another one."""
+        behind = {role for _, role, _ in self.roles[end]} if end < self.end else set()
+        if self.words[at].key in ("this", "that"):
+            return "g" in behind
+        short = len(self.words[at].text) == 2 and self._is_abbreviation(self.words[at])
+        return end == at + 1 and (short or (self.words[at].key in _HOLDERS and "K" in behind))
 
     def _is_abbreviation(self, word: QuestionWord) -> bool:
         """Whether it stands in capitals among others that do not: `IT`, `US`."""
@@ -168,15 +154,12 @@ class Grammar:
         """All that these words can be."""
         keys, kinds, alone = tuple(w.key for w in words), {w.kind for w in words}, len(words) == 1
         if not kinds & {"quoted", "column"}:
-            plural = forms(keys[0]) if alone and len(keys[0]) > 3 else ()
-            roles = PHRASES.get(keys) or [
-                role for form in sorted(plural) for role in PHRASES.get((form,), ())
-            ]
-            yield from ((role, meaning) for role, meaning in dict.fromkeys(roles) if role[0] != "+")
+            roles = roles_of_phrase(keys, self.spoken)
+            yield from (role for role in roles if role[0][0] != "+")
             if alone and kinds == {"number"}:
                 yield from (("N", number) for number in meanings(words[0].text, self.language))
-            if alone and any(forms(keys[0]) & forms(noun) for noun in self.table.nouns):
-                yield "r", ""
+            if alone and (nouns := [n for n in self.table.nouns if forms(keys[0]) & forms(n)]):
+                yield "r", "figure" if any(map(self.table.is_figure, nouns)) else ""
             if period := period_of(keys):
                 yield "Y", period
         if keys in self.table.names:
@@ -200,7 +183,7 @@ class Grammar:
             (exact, False) if exact or "column" in kinds or parted else self.table.called(inside)
         )
         for column in columns:
-            named = replace(column, asked=text if loose else "")
+            named = replace(column, asked=text if loose else "", beside=self.says_yes_or_no)
             yield "K", named
             if keys[-1].endswith("s") or keys[-1] != (column.words or ("",))[-1]:
                 yield "P", named
@@ -373,8 +356,8 @@ def _count(table: AskedTable, items: Sequence[Item]) -> Query | None:
     filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
     rows, distinct, plural, figure = _of(items, "r"), _of(items, "d"), _of(items, "P"), ROWS
     for column in _of(items, "KP"):
-        if column.kind == "bool" and not distinct:
-            filters = ((column, "true", ()),)
+        if column.flag and not distinct:
+            filters = (*filters, (column, *column.flag))
         elif (
             rows
             or column.kind == "date"
@@ -386,9 +369,14 @@ def _count(table: AskedTable, items: Sequence[Item]) -> Query | None:
     return Query(figures=(figure,), filters=filters)
 
 
+def _rows(items: Sequence[Item]) -> Query | None:
+    """The number of rows, but not where their name is that of a figure: `most revenue`."""
+    return None if "figure" in _of(items, "r") else Query(figures=(ROWS,))
+
+
 def _share(table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`share of revenue by region`, `what percentage of orders are cancelled`."""
-    query = Query(figures=(ROWS,)) if _of(items, "r") else _figures(table, items)
+    query = _rows(items) if _of(items, "r") else _figures(table, items)
     return (
         replace(query, kind="share")
         if query and query.figures[0][0] in ("sum", "count") and not query.groups
@@ -416,7 +404,7 @@ def _which(table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`which region has the highest total revenue`, `which month had the most orders`."""
     at = 2 if items[2][0] in "mf" and items[2][1] in ("max", "min") else len(items) - 1
     rest = [item for i, item in enumerate(items[2:], 2) if i != at]
-    query = Query(figures=(ROWS,)) if rest[0][0] == "r" else _figures(table, rest)
+    query = _rows(rest) if rest[0][0] == "r" else _figures(table, rest)
     return (
         _ranked(query, items[1], str(items[at][1]), 1) if items[at][1] in ("max", "min") else None
     )
@@ -469,7 +457,9 @@ def _where(query: Query, items: Sequence[Item]) -> Query | None:
             "year": test not in ("between", "="),
         }.get(columns[0].kind, False)
     else:
-        fits, test = columns[0].kind == "bool", "true"
+        test, said = columns[0].condition
+        fits = bool(test and not (query.groups and items[0][0] == "a"))
+        values = [(columns[0], said)]
     spelt = [*dict.fromkeys(text for _, texts in values for text in texts), *periods, *numbers]
     return (
         replace(query, filters=(*query.filters, (columns[0], test, tuple(spelt)))) if fits else None

@@ -5,9 +5,10 @@ that the rules know, never by the names of files and columns.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from functools import cache
 
-from leaf.agent.rules.tables import SPOKEN, split_words
+from leaf.agent.rules.tables import PHRASES, SAID_IN, SEEMING, SPOKEN, forms, split_words
 from leaf.files.stopwords import STOPWORDS
 from leaf.language.text import ENGLISH, mark, speaking, t
 
@@ -16,14 +17,53 @@ _STOPWORDS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 
 def language_of(question: str) -> str:
     """English where no language has more of its words than the others."""
-    words = [word.key for word in split_words(question) if word.kind == "word"]
-    counts = {
-        language: sum(word in known or word in STOPWORDS[_STOPWORDS[language]] for word in words)
-        for language, known in SPOKEN.items()
-    }
+    counts = words_of(question)
     most = max(counts.values())
     first, *others = [language for language, count in counts.items() if count == most]
     return ENGLISH if others else first
+
+
+def words_of(question: str) -> dict[str, int]:
+    """Language -> how many words of a question are its own."""
+    words = [word.key for word in split_words(question) if word.kind == "word"]
+    return {
+        language: sum(word in known or word in STOPWORDS[_STOPWORDS[language]] for word in words)
+        for language, known in SPOKEN.items()
+    }
+
+
+_DECIDING = "_fmpt"
+"""Roles by which a question asks for another figure."""
+_UNBENT = "iauqbohsw"
+"""Roles of words that have no plural and no endings."""
+_GERMAN = ("n", "r")
+"""What only German words end in."""
+
+
+def roles_of_phrase(keys: tuple[str, ...], counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """The roles of these words in a question with so many words of each language, and what they
+    stand for. An ending makes another word of a short one: `loss` is no `los`, `mines` no `min`."""
+    roles = [(keys, role) for role in PHRASES.get(keys, ())]
+    if not roles and len(keys) == 1:
+        roles = [
+            ((form,), role)
+            for form in sorted(forms(keys[0]))
+            for role in (PHRASES.get((form,), ()) if len(form) > 3 else ())
+            if role[0] not in _UNBENT
+            and not (keys[0].endswith(_GERMAN) and SAID_IN[(form,), role] in ("fr", "es"))
+        ]
+    yield from dict.fromkeys(role for said, role in roles if _is_meant(said, role, counts))
+
+
+def _is_meant(keys: tuple[str, ...], role: tuple[str, str], counts: Mapping[str, int]) -> bool:
+    """Whether a phrase is one where the question has words of other languages. It is also theirs if
+    their place in words.txt is behind its own."""
+    own = SAID_IN[keys, role]
+    before = [*SPOKEN][: [*SPOKEN].index(own)]
+    others = max((counts[language] for language in before), default=0)
+    if keys in SEEMING:
+        return counts[own] > others
+    return role[0] not in _DECIDING or counts[own] >= others
 
 
 @cache

@@ -97,10 +97,33 @@ def with_numbers(
     return tokens
 
 
+@dataclass(frozen=True)
+class PassedOver:
+    """A word that adds nothing, and is a value of a column as well: `it` beside `IT`."""
+
+    word: str
+    value: str
+    column: str
+
+    def __str__(self) -> str:
+        return t(
+            "“{word}” is read as a small word, not as the value {value} of {column}.",
+            word=self.word,
+            value=self.value,
+            column=f"`{self.column}`",
+        )
+
+
+_HISSING = ("ses", "xes", "zes", "ches", "shes")
+
+
 @lru_cache(4096)
 def forms(key: str) -> frozenset[str]:
-    """A word, and what it may be the plural of, or another ending of."""
-    endings = ("s", "es", "e", "n", "en", "r") if len(key) > 4 else ("s",) if len(key) > 3 else ()
+    """A word, and what it may be the plural of, or another ending of; of a short one `es` makes a
+    plural where it must: `sales` are no `sal`."""
+    endings = {"s", "es", "e", "n", "en", "r"} if len(key) > 4 else {"s"} if len(key) > 3 else set()
+    if len(key) == 5 and not key.endswith(_HISSING):
+        endings -= {"es"}
     return frozenset(
         {key, *(key.removesuffix(ending) for ending in endings), re.sub("ies$", "y", key)}
     )
@@ -116,15 +139,23 @@ PHRASES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
 """Words of a phrase -> its roles, each with what it stands for; from words.txt."""
 SPOKEN: dict[str, set[str]] = {"en": set(), "de": set(), "fr": set(), "es": set()}
 """Language -> words that stand in its phrases."""
+SAID_IN: dict[tuple[tuple[str, ...], tuple[str, str]], str] = {}
+"""Words of a phrase and a role of theirs -> the first language that has it."""
+SEEMING: set[tuple[str, ...]] = set()
+"""Phrases that are words of other languages as well: `media`, `war`."""
 for _line in (
     Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines()
 ):
     _role, _, _all = _line.partition(": ") if _line[0] != "#" else ("", "", "")
-    for _words, _phrases in zip(SPOKEN.values(), _all.split("|"), strict=False):
+    for (_language, _words), _phrases in zip(SPOKEN.items(), _all.split("|"), strict=False):
         for _phrase in filter(None, map(str.strip, re.split(r", |,\s*$", _phrases))):
-            _keys = tuple(_phrase.strip('"').split())
+            _keys = tuple(_phrase.strip('"*').split())
             _words.update(_keys)
             PHRASES.setdefault(_keys, []).append(_role.partition(" ")[::2])
+            SAID_IN.setdefault((_keys, PHRASES[_keys][-1]), _language)
+            SEEMING.update({_keys} if _phrase.endswith("*") else ())
+YES = frozenset(["yes", "y", "true", "ja", "wahr", "oui", "vrai", "si", "verdadero"])
+NO = frozenset(["no", "n", "false", "nein", "falsch", "non", "faux", "falso"])
 GROUPED = 30
 """Most different whole numbers of a column that is grouped by."""
 
@@ -146,6 +177,8 @@ class AskedColumn:
     """Texts known from the profile: the most frequent, and those of the sample."""
     asked: str = field(default="", compare=False)
     """How a question calls it, where that is not quite its name."""
+    beside: bool = field(default=False, compare=False)
+    """Whether a question says yes or no itself, so that no column does by its name alone."""
 
     @property
     def sql(self) -> str:
@@ -166,6 +199,22 @@ class AskedColumn:
     def is_added_up(self) -> bool:
         """Whether it is added up where a question does not say what to do."""
         return self.kind == "figure" and is_added_up(self.words)
+
+    @property
+    def flag(self) -> tuple[str, tuple[str, ...]] | None:
+        """The test of rows for which it says yes, and what with; None for a column of anything but
+        yes and no."""
+        said = {fold(value): value for value in self.values}
+        if self.kind == "bool":
+            return "true", ()
+        if self.distinct != len(self.values) or not said or set(said) - YES - NO:
+            return None
+        return "one of", tuple(v for v in self.values if fold(v) in YES) or ("yes",)
+
+    @property
+    def condition(self) -> tuple[str, tuple[str, ...]]:
+        """What its name alone asks for behind a figure; empty for nothing."""
+        return (not (self.beside and self.kind == "text") and self.flag) or ("", ())
 
     @property
     def is_group(self) -> bool:
@@ -255,6 +304,11 @@ class AskedTable:
             *file_nouns,
             *(c.words[0] + "s" for c in self.columns if len(c.words) == 2 and self.is_key(c)),
         ]
+
+    def is_figure(self, noun: str) -> bool:
+        """Whether a word for its rows is one for its figures as well: `sales` of sales.csv."""
+        figures = any(column.kind == "figure" for column in self.columns)
+        return figures and any(is_added_up((form,)) for form in forms(noun))
 
     def is_key(self, column: AskedColumn) -> bool:
         """Whether each row has its own."""
