@@ -286,3 +286,11 @@ def profile_of(name: str) -> ProfileShown:
 
 def in_table(table: AskedTable) -> str:
     return t("{figure} in {table}", figure="", table=table.title)
+
+
+def test_rows_without_a_group_stand_beside_each_other_when_tables_are_compared() -> None:
+    DATA["here"] = pd.DataFrame({"region": ["North", None], "amount": [1, 2]})
+    DATA["there"] = pd.DataFrame({"region": ["North", None, "South"], "amount": [3, 4, 5]})
+    world = World("here", "there")
+    world.ask("Compare total amount in here.csv with total amount in there.csv by region")
+    assert world.results[-1] == [["North", 1, 3], ["South", None, 5], [None, 2, 4]]

@@ -182,3 +182,28 @@ def test_counts_that_an_answer_makes_itself_are_traced_in_each_language(session:
         receipts = newest(ask(session, question, many).parts, "receipts")
         assert receipts is not None
         assert receipts["figures"] == receipts["with"] == 16, question
+
+
+DAYS = b"day,amount\n" + b"".join(
+    b"2023-%02d-%02d,1\n" % (i % 12 + 1, i % 28 + 1) for i in range(60)
+)
+
+
+def test_texts_that_are_no_dates_are_told_where_a_column_is_taken_for_dates(
+    session: Session,
+) -> None:
+    """A date that no calendar has leaves the column text, and its row in no year."""
+    content = DAYS + b"2023-02-30,1\n2023-04-31,1\n"
+    said = "⚠ `day` holds no date in 2 of 62 rows, as in “2023-02-30”: these are read as empty."
+    for question, figure in (("how many rows in 2023", "**60**"), ("total amount by year", "60")):
+        text = text_of(ask(session, question, content))
+        assert figure in text
+        assert said in text
+    assert "⚠" not in text_of(ask(session, "total amount", content)), "no day is asked for"
+    assert "⚠" not in text_of(ask(session, "how many rows in 2023", DAYS))
+
+
+def test_rows_without_a_day_are_told_beside_a_period(session: Session) -> None:
+    text = text_of(ask(session, "how many rows in 2023", DAYS + b",1\n,2\n"))
+    assert "**60**" in text
+    assert "`day` is empty in 2 of 62 rows; these do not count." in text

@@ -360,6 +360,19 @@ def test_a_result_is_exported_as_csv(tables: Tables, sales: ChatFile, tmp_path: 
     assert path.read_text() == "region,revenue\neast,5.0\nnorth,10.5\n"
 
 
+@pytest.mark.parametrize("first", ["90", "x"])
+def test_a_column_with_the_name_of_row_numbers_hides_none(
+    tables: Tables, attach: Attach, first: str
+) -> None:
+    file = attach(f"numbered {first}.csv", f"File_Row_Number,a\n{first},1\n{first}0,2\n")
+    (table,) = tables.of(SCOPE, [file]).tables
+    sql = f"SELECT _row, a FROM {table.name} WHERE a = 2"
+    result = tables.queries.query(SCOPE, CHAT, [file], sql)
+    assert (result.rows, result.places) == ([[3, 2]], ("row 3",))
+    page = tables.pages.page(SCOPE, table, RowsWanted(order_by="a", descending=True))
+    assert list(page.numbers) == [3, 2]
+
+
 @pytest.mark.any_store
 def test_a_table_is_paged_and_sorted(tables: Tables, sales: ChatFile) -> None:
     (table,) = tables.of(SCOPE, [sales]).tables

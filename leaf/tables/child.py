@@ -20,7 +20,7 @@ from leaf.tables.attempt import Attempt
 from leaf.tables.connection import check_reading, connect, create_views
 from leaf.tables.filters import condition
 from leaf.tables.query_errors import translated
-from leaf.tables.rows import KIND, ROW
+from leaf.tables.rows import COUNTED, KIND, ROW, number_of
 from leaf.tables.sql import is_number, literal, quoted, words
 from leaf.tables.values import BATCH, Cells, projection, type_name, unique, write
 
@@ -33,8 +33,6 @@ MENDED_MOST = 40
 """Changes that are made to one statement before it is given up."""
 _NUMBER = "\u2060row"
 """Name of the column of row numbers behind the others; no file has a column of this name."""
-_COUNTED = "file_row_number"
-"""What DuckDB calls the number of a row in its Parquet; a column of this name hides it."""
 
 
 def warm_up() -> None:
@@ -66,7 +64,8 @@ def query(
     A view holds the rows of data; `_row` is a column of it where the statement names it, so that
     `SELECT *` and PIVOT see the file's own columns only. NAME__all has every row with `_row` and
     `_kind`. `rows` says of a table where its rows stand: {"first": row of the file, "marked":
-    whether `_row` and `_kind` are in it, "whole": whether all rows are data}; and of a kept result
+    whether `_row` and `_kind` are in it, "whole": whether all rows are data, "hidden": whether a
+    column has the name of DuckDB's own numbers}; and of a kept result
     {"result": True}. `names` are all tables of the chat, for errors; `files` are other names (of
     files, sheets, handles) with the tables that they stand for. SQL in the habits of other systems
     is mended where its meaning is certain: `sql` is what ran, `said` what was changed. Raises
@@ -179,7 +178,7 @@ def _numbered(con: duckdb.DuckDBPyConnection, parquet: str, mark: Json | None) -
         first = f"{ROW}, {KIND}, " if not mark["whole"] else ""
         return f"SELECT {first}* EXCLUDE ({ROW}, {KIND}), {ROW} AS {quoted(_NUMBER)} FROM {source}"
     own = {name.lower() for name in con.sql(f"FROM {source}").columns}
-    number = "row_number() OVER () - 1" if _COUNTED in own else _COUNTED
+    number = number_of(COUNTED in own)
     first_row = 0 if mark is None else int(mark["first"])
     return f"SELECT *, {number} + {first_row} AS {quoted(_NUMBER)} FROM {source}"
 

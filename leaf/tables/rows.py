@@ -11,6 +11,10 @@ Json = dict[str, Any]
 ALL = "__all"
 """Behind a table's name: every row of it, totals and notes among them, with `_row` and `_kind`."""
 ROW, KIND = "_row", "_kind"
+COUNTED = "file_row_number"
+"""What DuckDB calls the number of a row in its Parquet; a column of this name hides it."""
+_COUNT = "row_number() OVER () - 1"
+"""The same in such a table, which takes longer."""
 
 
 def data_rows(path: str, rows: Json, numbered: bool) -> str:
@@ -24,11 +28,18 @@ def data_rows(path: str, rows: Json, numbered: bool) -> str:
         return f"SELECT * {columns} FROM {source}" + (
             "" if rows["whole"] else f" WHERE {KIND} = 'data'"
         )
+    count = number_of(bool(rows.get("hidden")))
     return (
-        f"SELECT *, file_row_number + {int(rows.get('first', 1))} AS {ROW} FROM {source}"
+        f"SELECT *, {count} + {int(rows.get('first', 1))} AS {ROW} FROM {source}"
         if numbered
         else f"FROM {source}"
     )
+
+
+def number_of(hidden: bool) -> str:
+    """SQL for the number of a row in its Parquet, from 0; `hidden` where a column is called
+    `COUNTED`."""
+    return _COUNT if hidden else COUNTED
 
 
 def all_rows(path: str, rows: Json) -> str:

@@ -14,6 +14,7 @@ from leaf.readers.base import KINDS, Note, TableInfo
 from leaf.readers.notes import OUTSIDE
 from leaf.readers.tabular.cells import places
 from leaf.store.model import ChatFile
+from leaf.tables.rows import COUNTED
 
 Json = dict[str, Any]
 
@@ -82,7 +83,9 @@ class Table:
     @property
     def mark(self) -> Json:
         """Where its rows stand, for the child."""
-        return {"first": self.first_row, "marked": self.marked, "whole": not self.left_out}
+        hidden = any(name.lower() == COUNTED for name, _ in self.columns)
+        where = {"first": self.first_row, "marked": self.marked, "whole": not self.left_out}
+        return {**where, "hidden": hidden}
 
     def place_of_row(self, row: int) -> str:
         """Locator of one row of the file: `sheet Data!A7:F7`, `row 7`; of a document the table's

@@ -34,7 +34,7 @@ from leaf.errors import RunError
 from leaf.language.text import mark, n_, speaking, t
 from leaf.readers.locate.where import around
 from leaf.shapes.raw import RawBlock, RawMessage, ToolInput
-from leaf.shapes.results import FileListed, Output, PassageShown, TableShown
+from leaf.shapes.results import FileListed, Output, PassageShown
 
 TABLES_DESCRIBED, LINKS_FOLLOWED, TEXTS_SHOWN = 64, 5, 3
 COLUMNS_DESCRIBED, COLUMNS_SHOWN = 40, 12
@@ -310,32 +310,8 @@ def _query(table: AskedTable, query: Query, *, drawn: bool, shape: str) -> Scrip
     grid = result["data"]["table"]
     if (spec := answers.chart_of(query, drawn=drawn, shape=shape)) and len(grid["rows"]) > 2:
         yield [("make_chart", {"spec": spec, "result_id": grid["result_id"]})]
-    notes, marked = yield from _doubts(table, query, grid)
+    notes, marked = yield from doubts.looked_at(table, query, grid)
     return Answer(answers.of_query(query, table, grid, notes, marked))
-
-
-def _doubts(
-    table: AskedTable, query: Query, grid: TableShown
-) -> Generator[Calls, list[Gave], tuple[list[str], frozenset[str]]]:
-    """What to say of rows that are counted and called a total, and the names to mark."""
-    if not (sql := doubts.rows_sql(query, table)):
-        return [], frozenset()
-    [result] = yield [("query_tables", {"sql": sql})]
-    if not (shown := result["data"].get("table")):
-        return [], frozenset()
-    called = doubts.called_totals(query, table, shown)
-    # What no word calls a total is one where the figure is a multiple of what it is without.
-    if by_sum := not called and doubts.is_total(query):
-        called = doubts.called_totals(query, table, shown, all_of_them=True)
-    if not called:
-        return [], frozenset()
-    if not doubts.is_single(query):
-        return doubts.said_of_groups(query, called, grid)
-    [rest] = yield [("query_tables", {"sql": doubts.rest_sql(query, table, called)})]
-    without = rest["data"].get("table")
-    if without and by_sum and not doubts.is_multiple(grid, without):
-        return [], frozenset()
-    return doubts.said_of_single(query, called, grid, without) if without else [], frozenset()
 
 
 def _compare(one: Meant, other: Meant) -> Script:
@@ -345,7 +321,7 @@ def _compare(one: Meant, other: Meant) -> Script:
         return Answer(f"{_failed(result)}\n\n```sql\n{sql}\n```")
     grid, notes, marked = result["data"]["table"], list[str](), frozenset[str]()
     for table, query in (one, other):
-        more, names = yield from _doubts(table, query, grid)
+        more, names = yield from doubts.looked_at(table, query, grid)
         notes, marked = [*notes, *more], marked | names
     return Answer(answers.of_comparison(one, other, grid, list(dict.fromkeys(notes)), marked))
 

@@ -104,7 +104,7 @@ def joined_sql(one: tuple[AskedTable, Query], other: tuple[AskedTable, Query]) -
     return (
         f"SELECT coalesce(a.k, b.k) AS {quoted(_step(step) or column.name)}, a.v AS {names[0]}, "
         f"b.v AS {names[1]} FROM ({sql_of(first, left)}) AS a(k, v) FULL JOIN "
-        f"({sql_of(second, right)}) AS b(k, v) ON a.k = b.k ORDER BY 1"
+        f"({sql_of(second, right)}) AS b(k, v) ON a.k IS NOT DISTINCT FROM b.k ORDER BY 1"
     )
 
 
@@ -302,7 +302,8 @@ def of_query(
         body = t("There is no value for this: no row meets the conditions, or all cells are empty.")
     else:
         body = _grid(result, plain, marked) if grouped else _sentence(query, result, plain)
-    gaps = dict.fromkeys(c for _, c in query.figures if c.nulls and query.kind != "share")
+    counted = [c for _, c in query.figures] + [c for c, *_ in query.filters if c.kind == "date"]
+    gaps = dict.fromkeys(c for c in counted if c.nulls and query.kind != "share")
     empty = [
         t(
             "{column} is empty in {empty} of {rows} rows; these do not count.",

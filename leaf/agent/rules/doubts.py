@@ -1,20 +1,21 @@
-"""Rows that are called a total, or have no name where others have one, and that nothing proves to be
-totals: they stay in the data, and an answer that counts them says so, with what it would be without
-them.
+"""What is doubtful of a figure: texts that are no dates where a column is taken for dates, and rows
+that are called a total, or have no name where others have one, and that nothing proves to be totals.
+They stay in the data, and an answer that counts them says so, with what it would be without them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
-from leaf.language.text import n_, t
+from leaf.language.text import in_digits, n_, t
 from leaf.readers.tabular.labels import label_of
-from leaf.shapes.results import TableShown
+from leaf.shapes.raw import ToolInput
+from leaf.shapes.results import Output, TableShown
 from leaf.tables.sql import literal, quoted
 
 TEXTS = 8
@@ -41,6 +42,75 @@ class CalledTotal:
     def shown(self) -> str:
         name = f"“{answers.cell(self.label)}”" if self.label else str(self.row)
         return name + (f" ({self.value})" if self.value else "")
+
+
+Looking = Generator[
+    list[tuple[str, ToolInput]], Sequence[Output], "tuple[list[str], frozenset[str]]"
+]
+"""Calls of tools, and what is to be said of their results, with the names to mark."""
+
+
+def looked_at(table: AskedTable, query: Query, found: TableShown) -> Looking:
+    """What to say of cells that are no dates and of rows that are counted and called a total."""
+    said = list[str]()
+    if sql := undated_sql(query, table):
+        [result] = yield [("query_tables", {"sql": sql})]
+        said = said_of_undated(result["data"].get("table"))
+    more, marked = yield from _totals(table, query, found)
+    return [*said, *more], marked
+
+
+def _totals(table: AskedTable, query: Query, found: TableShown) -> Looking:
+    """What to say of rows that are counted and called a total, and the names to mark."""
+    if not (sql := rows_sql(query, table)):
+        return [], frozenset()
+    [result] = yield [("query_tables", {"sql": sql})]
+    if not (shown := result["data"].get("table")):
+        return [], frozenset()
+    called = called_totals(query, table, shown)
+    # What no word calls a total is one where the figure is a multiple of what it is without.
+    if by_sum := not called and is_total(query):
+        called = called_totals(query, table, shown, all_of_them=True)
+    if not called:
+        return [], frozenset()
+    if not is_single(query):
+        return said_of_groups(query, called, found)
+    [rest] = yield [("query_tables", {"sql": rest_sql(query, table, called)})]
+    without = rest["data"].get("table")
+    if without and by_sum and not is_multiple(found, without):
+        return [], frozenset()
+    return said_of_single(query, called, found, without) if without else [], frozenset()
+
+
+def undated_sql(query: Query, table: AskedTable) -> str:
+    """Of each column of texts that a query takes for dates: its name, how many of its cells are
+    none, one of these, and the number of rows. Empty where there is no such column."""
+    every = [
+        c for part in (query.figures, query.groups, query.filters) for one in part for c in one
+    ]
+    columns = dict.fromkeys(
+        c for c in every if isinstance(c, AskedColumn) and (c.kind, c.type) == ("date", "VARCHAR")
+    )
+    return " UNION ALL ".join(
+        f'SELECT {literal(c.name)} AS "column", count({quoted(c.name)}) - count({c.sql}) AS '
+        f'"no date", min({quoted(c.name)}) FILTER ({c.sql} IS NULL) AS "value", count(*) AS "rows" '
+        f"FROM {table.source}"
+        for c in columns
+    )
+
+
+def said_of_undated(found: TableShown | None) -> list[str]:
+    return [
+        t(
+            "⚠ {column} holds no date in {n} of {rows} rows, as in “{value}”: these are read as empty.",
+            column=f"`{name}`",
+            n=in_digits(count),
+            rows=in_digits(rows),
+            value=answers.cell(value),
+        )
+        for name, count, value, rows in (found["rows"] if found else ())
+        if count
+    ]
 
 
 def rows_sql(query: Query, table: AskedTable) -> str:
