@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from leaf.app import Leaf
@@ -23,6 +24,7 @@ from leaf.errors import (
     SandboxMemoryError,
     SandboxTimeoutError,
 )
+from leaf.sandbox import frames
 from leaf.sandbox.confine import confinement
 from leaf.sandbox.namespace import PythonCell
 from leaf.sandbox.packages import InstallPlan, Packages
@@ -224,6 +226,19 @@ def test_several_frames_are_kept_when_they_are_displayed(chat: Chat) -> None:
     assert "between" in output.data.python["printed"]
 
 
+def test_a_frame_is_kept_as_it_was_when_it_was_displayed(chat: Chat) -> None:
+    code = """
+t = pd.DataFrame({'a': [1, 2]})
+display(t)
+t['a'] = 0
+t.loc[0, 'a'] = 9
+display(t)
+"""
+    tables = chat(code).data.tables
+    assert [t["rows"] for t in tables] == [[[1], [2]], [[9], [0]]]
+    assert [t["name"] for t in tables] == ["t", "t"]
+
+
 FRAMES: list[tuple[str, list[str] | None, Any]] = [
     ("pd.DataFrame({'a': [1, 'x', None]})", ["a"], [["1"], ["x"], [None]]),
     ("pd.DataFrame([[1, 2]], columns=['a', 'a'])", ["a", "a_2"], [[1, 2]]),
@@ -248,6 +263,34 @@ def test_frames_of_every_shape_are_kept(chat: Chat) -> None:
         if columns is not None:
             assert table["columns"] == columns
         assert len(table["rows"]) == rows if isinstance(rows, int) else table["rows"] == rows
+
+
+def test_what_is_missing_in_a_column_of_mixed_types_stays_missing(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"a": [1, "x", float("nan"), None, pd.NA, pd.NaT, [1]]})
+    frames.write(frame, tmp_path / "t.parquet")
+    kept = pd.read_parquet(tmp_path / "t.parquet")["a"]
+    assert [None if missing else v for v, missing in zip(kept, kept.isna(), strict=True)] == [
+        *("1", "x"),
+        *[None] * 4,
+        "[1]",
+    ]
+
+
+def test_long_numbers_stay_two_where_one_is_missing(tmp_path: Path) -> None:
+    """A float would hold both of them as one."""
+    ids = [12345678901234567, 12345678901234569, None]
+    table = {"path": str(tmp_path / "t.parquet"), "view": "", "numbered": ""}
+    pd.DataFrame({"id": pd.array(ids, dtype="Int64"), "n": [1, 2, None]}).to_parquet(table["path"])
+    read = frames.read(table)
+    asked = frames.query("SELECT id, n FROM t", {"t": table}, {})
+    for frame in (read, asked):
+        assert frame["id"].dropna().tolist() == ids[:2]
+        assert frame["id"].isna().sum() == 1
+        assert frame["n"].dtype == float, "small ones are as pandas has them"
+    summed = frames.query("SELECT sum(id) AS s FROM t WHERE n = 1", {"t": table}, {})
+    assert summed["s"].tolist() == ids[:1]
+    frames.write(asked, tmp_path / "kept.parquet")
+    assert frames.read({**table, "path": str(tmp_path / "kept.parquet")})["id"][0] == ids[0]
 
 
 def test_query_runs_sql_over_tables_and_frames(chat: Chat) -> None:

@@ -166,7 +166,8 @@ class Notebook:
         """Show values in the middle of a cell; DataFrames are kept as results."""
         for value in values:
             if (frame := frames.as_frame(value)) is not None:
-                self._shown.append((_name_of(value, self.names), frame))
+                # As it is now: what the cell does to it later is no part of what was shown.
+                self._shown.append((_name_of(value, self.names), frame.copy(deep=False)))
             else:
                 print(_text_of(value))
 

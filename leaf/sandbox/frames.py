@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 BATCH = 200_000
 """Rows written at a time."""
+EXACT = 2**53
+"""Integers up to here are all floats."""
 
 
 def warm_up() -> None:
@@ -81,14 +84,12 @@ def write(frame: Any, path: Path) -> list[str]:
     schema_of = frame.head(1_000_000)
     mixed = [name for name in frame.columns if not _fits(schema_of[name], pa)]
     if mixed:
-        frame = frame.assign(
-            **{name: frame[name].map(lambda v: None if v is None else str(v)) for name in mixed}
-        )
+        frame = frame.assign(**{name: frame[name].map(_as_text) for name in mixed})
         notes.append(f"Kept as text, since it mixes types: {', '.join(mixed[:10])}.")
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False, nthreads=1)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        frame = frame.map(lambda v: None if v is None else str(v))
+        frame = frame.map(_as_text)
         notes.append("Kept as text, since it mixes types.")
         table = pa.Table.from_pandas(frame, preserve_index=False, nthreads=1)
     pq.write_table(
@@ -120,8 +121,46 @@ def _from_arrow(table: Any) -> Any:
 
     for number, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type):
-            table = table.set_column(number, field.name, table.column(number).cast(pa.float64()))
-    return table.to_pandas(date_as_object=False, use_threads=False)
+            table = table.set_column(number, field.name, _number(table.column(number), pa))
+    frame = table.to_pandas(date_as_object=False, use_threads=False)
+    for number, column in enumerate(table.columns):
+        if pa.types.is_integer(column.type) and column.null_count and _is_beyond(column):
+            frame.isetitem(number, _whole(column))
+    return frame
+
+
+def _number(column: Any, pa: Any) -> Any:
+    """Decimals as floats; sums of integers, which DuckDB gives as decimals, as integers where a
+    float would not hold them."""
+    if column.type.scale == 0:
+        with suppress(pa.ArrowInvalid):
+            whole = column.cast(pa.int64())
+            return whole if _is_beyond(whole) else column.cast(pa.float64())
+    return column.cast(pa.float64())
+
+
+def _is_beyond(column: Any) -> bool:
+    """Whether a float cannot hold all of these integers, so that two would become one."""
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(column).as_py()
+    return any(end is not None and abs(end) > EXACT for end in ends.values())
+
+
+def _whole(column: Any) -> Any:
+    """Integers of which some are missing, and which stay integers."""
+    import pandas as pd
+
+    kind = "UInt64" if str(column.type).startswith("u") else "Int64"
+    return pd.array(column.to_pylist(), dtype=kind)
+
+
+def _as_text(value: Any) -> str | None:
+    """A value of a column that mixes types; what is missing stays so."""
+    import pandas as pd
+
+    missing = value is None or (pd.api.types.is_scalar(value) and pd.isna(value))
+    return None if missing else str(value)
 
 
 def _fits(column: Any, pa: Any) -> bool:
