@@ -52,15 +52,15 @@ Looking = Generator[
 
 def looked_at(table: AskedTable, query: Query, found: TableShown) -> Looking:
     """What to say of cells that are no dates and of rows that are counted and called a total."""
-    said = list[str]()
+    sentences = list[str]()
     if sql := undated_sql(query, table):
         [result] = yield [("query_tables", {"sql": sql})]
-        said = said_of_undated(result["data"].get("table"))
+        sentences = said_of_undated(result["data"].get("table"))
     more, marked = yield from _totals(table, query, found)
-    return [*said, *more], marked
+    return [*sentences, *more], marked
 
 
-def _totals(table: AskedTable, query: Query, found: TableShown) -> Looking:
+def _totals(table: AskedTable, query: Query, grid: TableShown) -> Looking:
     """What to say of rows that are counted and called a total, and the names to mark."""
     if not (sql := rows_sql(query, table)):
         return [], frozenset()
@@ -74,12 +74,12 @@ def _totals(table: AskedTable, query: Query, found: TableShown) -> Looking:
     if not called:
         return [], frozenset()
     if not is_single(query):
-        return said_of_groups(query, called, found)
+        return said_of_groups(query, called, grid)
     [rest] = yield [("query_tables", {"sql": rest_sql(query, table, called)})]
     without = rest["data"].get("table")
-    if without and by_sum and not is_multiple(found, without):
+    if without and by_sum and not is_multiple(grid, without):
         return [], frozenset()
-    return said_of_single(query, called, found, without) if without else [], frozenset()
+    return said_of_single(query, called, grid, without) if without else [], frozenset()
 
 
 def undated_sql(query: Query, table: AskedTable) -> str:

@@ -457,9 +457,9 @@ def _where(query: Query, items: Sequence[Item]) -> Query | None:
             "year": test not in ("between", "="),
         }.get(columns[0].kind, False)
     else:
-        test, said = columns[0].condition
+        test, values_meant = columns[0].condition
         fits = bool(test and not (query.groups and items[0][0] == "a"))
-        values = [(columns[0], said)]
+        values = [(columns[0], values_meant)]
     spelt = [*dict.fromkeys(text for _, texts in values for text in texts), *periods, *numbers]
     return (
         replace(query, filters=(*query.filters, (columns[0], test, tuple(spelt)))) if fits else None

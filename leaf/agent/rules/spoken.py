@@ -52,7 +52,7 @@ def roles_of_phrase(keys: tuple[str, ...], counts: Mapping[str, int]) -> Iterato
             if role[0] not in _UNBENT
             and not (keys[0].endswith(_GERMAN) and SAID_IN[(form,), role] in ("fr", "es"))
         ]
-    yield from dict.fromkeys(role for said, role in roles if _is_meant(said, role, counts))
+    yield from dict.fromkeys(role for phrase, role in roles if _is_meant(phrase, role, counts))
 
 
 def _is_meant(keys: tuple[str, ...], role: tuple[str, str], counts: Mapping[str, int]) -> bool:

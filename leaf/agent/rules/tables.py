@@ -204,10 +204,10 @@ class AskedColumn:
     def flag(self) -> tuple[str, tuple[str, ...]] | None:
         """The test of rows for which it says yes, and what with; None for a column of anything but
         yes and no."""
-        said = {fold(value): value for value in self.values}
+        spelt = {fold(value): value for value in self.values}
         if self.kind == "bool":
             return "true", ()
-        if self.distinct != len(self.values) or not said or set(said) - YES - NO:
+        if self.distinct != len(self.values) or not spelt or set(spelt) - YES - NO:
             return None
         return "one of", tuple(v for v in self.values if fold(v) in YES) or ("yes",)
 
