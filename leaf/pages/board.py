@@ -8,14 +8,14 @@ from leaf.ui.controls import say_problem
 from leaf.ui.state import session
 
 st.container(key="wide")
-found = session().boards.list()
-shown = board.chosen(found)
+boards = session().boards.list()
+shown = board.chosen(boards)
 if shown is None:
     st.title(t("Board"), anchor=False)
     board.draw_empty(begin=True)
 else:
     st.set_page_config(page_title=f"{shown.name} · Leaf")
-    board.draw_head(shown, found)
+    board.draw_head(shown, boards)
     say_problem()
     pinned.draw_undo()
     if shown.pins:

@@ -123,23 +123,23 @@ def check_input(tool: Tool, given: str | ToolInput) -> Any:
         ) from e
 
 
-def accepted(tool: Tool, given: str | ToolInput) -> ToolInput:
+def accepted(tool: Tool, values: str | ToolInput) -> ToolInput:
     """The input under the tool's own names. Raises InvalidInputError for what is no object, names
     an unknown parameter, or holds half of a character or the content of a file as base64.
     """
-    if isinstance(given, str):
+    if isinstance(values, str):
         try:
-            given = json_text.read(given)
+            values = json_text.read(values)
         except ValueError as e:
             raise InvalidInputError(
                 f"The input of {tool.name} is not valid JSON: {e}.", "Send one JSON object."
             ) from e
-    if not isinstance(given, dict):
+    if not isinstance(values, dict):
         raise InvalidInputError(
             f"The input of {tool.name} is not a JSON object.",
             'Send an object such as {"file": "f1"}.',
         )
-    for name, text in _texts(given):
+    for name, text in _texts(values):
         if any("\ud800" <= c <= "\udfff" for c in text):
             raise InvalidInputError(
                 f"{name} holds half of a character.", "Write the character itself, such as 📱 or ü."
@@ -150,7 +150,7 @@ def accepted(tool: Tool, given: str | ToolInput) -> ToolInput:
                 f"goes through parameters.",
                 "Name the file by its handle; the user can attach what is not in the chat.",
             )
-    return _under_own_names(tool, given)
+    return _under_own_names(tool, values)
 
 
 def _under_own_names(tool: Tool, values: ToolInput) -> ToolInput:
