@@ -238,6 +238,50 @@ def test_half_a_zip_is_refused(tmp_path: Path) -> None:
         restore(Settings(home=tmp_path / "other"), path)
 
 
+def spoil_text(whole: bytearray, at: zipfile.ZipInfo) -> None:
+    """The first bits of what was compressed say what cannot be."""
+    extra = int.from_bytes(whole[at.header_offset + 28 : at.header_offset + 30], "little")
+    whole[at.header_offset + 30 + len(at.filename) + extra] = 0xFF
+
+
+def spoil_method(whole: bytearray, at: zipfile.ZipInfo) -> None:
+    """As if it were packed in a way that nobody knows."""
+    whole[entry_of(whole, at) + 10] = 77
+
+
+def spoil_flags(whole: bytearray, at: zipfile.ZipInfo) -> None:
+    """As if it had a password."""
+    whole[entry_of(whole, at) + 8] |= 1
+
+
+def entry_of(whole: bytearray, at: zipfile.ZipInfo) -> int:
+    """Where the list at the end of the ZIP has it."""
+    return whole.rindex(at.filename.encode()) - 46
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "rows/messages.jsonl"])
+@pytest.mark.parametrize("spoil", [spoil_text, spoil_method, spoil_flags])
+def test_a_zip_with_some_bits_changed_is_called_damaged(
+    tmp_path: Path, spoil: Callable[[bytearray, zipfile.ZipInfo], None], name: str
+) -> None:
+    path = saved(tmp_path, "saved.zip")
+    whole = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as found:
+        spoil(whole, found.getinfo(name))
+    path.write_bytes(whole)
+    empty = Settings(home=tmp_path / "other")
+    with pytest.raises(InvalidInputError, match="damaged"):
+        restore(empty, path)
+    assert not empty.home.exists()
+
+
+def test_a_place_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    folder = saved(tmp_path)
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(StoreError, match="cannot be made"):
+        restore(Settings(home=tmp_path / "file"), folder)
+
+
 def test_only_an_empty_place_is_restored_into_unless_told(tmp_path: Path) -> None:
     folder = saved(tmp_path)
     other = Settings(home=tmp_path / "other")
@@ -369,6 +413,47 @@ def test_lost_and_damaged_files_are_counted_and_the_rest_is_saved(tmp_path: Path
     assert back.missing == 1
     with opened(tmp_path / "other") as leaf:
         assert leaf.session(leaf.local_scope()).files.path(second.id).read_bytes() == SALES
+
+
+def test_a_file_that_its_disk_does_not_give_any_more_is_counted_and_the_rest_is_saved(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path / "home") as leaf:
+        filled(leaf)
+        session = leaf.session(leaf.local_scope())
+        first = min(session.files.list(), key=lambda f: f.size)
+        path = leaf._house.store.blobs.local(session.scope.workspace_id, first.sha256)
+        path.unlink()
+        path.symlink_to("/proc/self/mem")  # gives EIO, as a disk that dies
+        with pytest.raises(OSError, match="Input/output error"):
+            path.read_bytes()
+        made = leaf.backup(tmp_path / "saved")
+    assert made.missing == 1
+    back = restore(Settings(home=tmp_path / "other"), tmp_path / "saved")
+    assert (back.missing, back.blobs) == (1, made.blobs)
+
+
+def test_pieces_of_transcripts_that_go_meanwhile_spoil_no_backup(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        folder = tmp_path / "home" / "transcripts" / "w"
+        over = threading.Event()
+
+        def transcribe() -> None:
+            while not over.is_set():
+                for number in range(30):
+                    piece = folder / f"{number % 3}" / f"{number}.json"
+                    piece.parent.mkdir(parents=True, exist_ok=True)
+                    piece.write_text("x")
+                shutil.rmtree(folder)
+
+        transcriber = threading.Thread(target=transcribe)
+        transcriber.start()
+        try:
+            for number in range(25):
+                leaf.backup(tmp_path / f"saved{number}")
+        finally:
+            over.set()
+            transcriber.join()
 
 
 def test_the_commands_save_delete_and_restore(

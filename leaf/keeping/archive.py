@@ -20,6 +20,7 @@ import re
 import secrets
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -34,6 +35,9 @@ MANIFEST = "manifest.json"
 PIECE = 1024 * 1024
 _PART = re.compile(r"(?:[\w.-]+/)*[\w.-]+")
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_BROKEN = (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What comes of reading a part of which bits are others now: in a ZIP also another method, a password
+(both are a RuntimeError), a name that is no text."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +203,7 @@ def opened(source: Path) -> Iterator[tuple[BackupSource, BackupManifest]]:
         return
     try:
         file = zipfile.ZipFile(source)
-    except (OSError, zipfile.BadZipFile) as e:
+    except _BROKEN as e:
         raise damaged(source, "it is no whole ZIP") from e
     with file:
         archive = Zip(file)
@@ -221,7 +225,7 @@ def _manifest(source: Path, archive: BackupSource) -> BackupManifest:
         raise InvalidInputError(
             f"{source} is not a backup of Leaf.", "Name what `python -m leaf backup` has made."
         ) from e
-    except (OSError, ValueError, TypeError, AttributeError, zipfile.BadZipFile) as e:
+    except (*_BROKEN, TypeError, AttributeError) as e:
         raise damaged(source, "its manifest cannot be read") from e
     if bad := [name for name in manifest.parts if not is_plain(name)]:
         raise damaged(source, f"a part is called '{bad[0][:80]}'")
@@ -241,7 +245,7 @@ def verify(source: Path, archive: BackupSource, name: str, known: BackupPart) ->
             while piece := file.read(PIECE):
                 digest.update(piece)
                 size += len(piece)
-    except (OSError, KeyError, zipfile.BadZipFile, EOFError) as e:
+    except _BROKEN as e:
         raise damaged(source, f"{name} cannot be read") from e
     if (digest.hexdigest(), size) != (known.sha256, known.size):
         raise damaged(source, f"{name} is not what it was")

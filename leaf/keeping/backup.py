@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import os
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -46,6 +50,7 @@ MADE_AGAIN = ("chat_signatures",)
 """Tables that are made of others in the background."""
 BYTES = ("blobs", "blob_pieces")
 """Where a database keeps bytes: they are saved as blobs."""
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -123,18 +128,25 @@ def _add_table(writer: BackupWriter, table: str, lines: Iterator[bytes]) -> int:
 
 
 def _add_files(writer: BackupWriter, home: Path, *, secrets: bool) -> None:
-    paths = [path for name in KEPT_FOLDERS for path in sorted((home / name).rglob("*"))]
+    """What goes meanwhile is left out: pieces of a transcript go when it is whole."""
+    paths = [path for name in KEPT_FOLDERS for path in sorted(_below(home / name))]
     paths += [home / name for name in (*KEPT_FILES, *((KEY_FILE,) if secrets else ()))]
     for path in paths:
         name = path.relative_to(home).as_posix()
-        if path.is_file() and not path.is_symlink() and archive.is_plain(name):
-            writer.add(f"files/{name}", _pieces(path))
+        if not path.is_file() or path.is_symlink() or not archive.is_plain(name):
+            continue
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            continue
+        with file:
+            writer.add(f"files/{name}", iter(partial(file.read, PIECE), b""))
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(PIECE):
-            yield piece
+def _below(folder: Path) -> Iterator[Path]:
+    """All files of a folder from which others take some at the same time."""
+    for root, _, names in os.walk(folder):
+        yield from (Path(root) / name for name in names)
 
 
 def _hash(stream: BinaryIO) -> str:
@@ -144,19 +156,32 @@ def _hash(stream: BinaryIO) -> str:
     return digest.hexdigest()
 
 
+@contextmanager
+def _whole(store: Store, workspace_id: str, sha256: str) -> Iterator[BinaryIO]:
+    """A blob that was read whole. Raises NotFoundError for one that is gone or altered, and for one
+    that its disk does not give any more: all the others are saved before it dies."""
+    with ExitStack() as stack:
+        try:
+            stream = stack.enter_context(store.blobs.open(workspace_id, sha256))
+            there = _hash(stream) == sha256
+            stream.seek(0)
+        except OSError as e:
+            logger.warning("the blob %s cannot be read: %s", sha256, e.strerror)
+            there = False
+        if not there:
+            raise NotFoundError("These bytes are not what they were.")
+        yield stream
+
+
 def _add_blobs(
     writer: BackupWriter, store: Store, named: list[tuple[str, str]], manifest: BackupManifest
 ) -> Iterator[bytes]:
     """A line for each blob that is there and whole."""
     for workspace_id, sha256 in named:
         name = f"blobs/{workspace_id}/{sha256}"
-        try:
-            with store.blobs.open(workspace_id, sha256) as stream:
-                there = _hash(stream) == sha256
-                stream.seek(0)
-                part = writer.add(name, iter(lambda: stream.read(PIECE), b"")) if there else None
-        except NotFoundError:
-            part = None
+        part = None
+        with suppress(NotFoundError), _whole(store, workspace_id, sha256) as stream:
+            part = writer.add(name, iter(partial(stream.read, PIECE), b""))
         if part is None or part.sha256 != sha256:
             manifest.missing.append([workspace_id, sha256])
             continue

@@ -17,7 +17,6 @@ from leaf.keeping.archive import BackupManifest, BackupPart, BackupSource
 from leaf.keeping.backup import KEPT_FOLDERS
 from leaf.keeping.notes import Notes, RemovalNote
 from leaf.settings import Settings
-from leaf.settings.private import keep_private
 from leaf.store import audit, open_database, removal, rows
 from leaf.store.blobs import Blobs
 from leaf.store.changes import TOPICS
@@ -52,7 +51,6 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
     with archive.opened(source) as (backup, manifest):
         _check_version(source, manifest)
         _verify(source, backup, manifest)
-        keep_private(settings.home)
         with closing(open_database(settings)) as db:
             objects = open_objects(settings, db)
             blobs = Blobs(settings.home, objects, settings.storage.cache_bytes)

@@ -51,7 +51,7 @@ def read(home: Path) -> Address | None:
     trusted."""
     try:
         return _read(_path(home))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as e:
         problem = "it is a symbolic link" if _path(home).is_symlink() else str(e.strerror)
