@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,13 @@ def test_a_given_profile_is_taken() -> None:
         ("LEAF_CACHE_GB", "0"),
         ("AWS_ENDPOINT_URL", "minio:9000"),
         ("LEAF_METRICS_TOKEN", "short"),
+        ("LEAF_CACHE_GB", "inf"),
+        ("LEAF_DISK_GB", "inf"),
+        ("LEAF_SESSION_HOURS", "1e308"),
+        ("LEAF_MAX_UPLOAD_MB", "1e308"),
+        ("LEAF_BUDGET_USER", f"{'9' * 400} tokens/day"),
+        ("LEAF_HOME", "~nobody-of-this-name/leaf"),
+        ("LEAF_GOOGLE_CLIENT_JSON", "~nobody-of-this-name/client.json"),
         ("LEAF_OWN_MODELS", "maybe"),
         ("LEAF_OWN_MODEL_HOSTS", "http://10.0.0.5"),
         ("LEAF_OWN_MODEL_HOSTS", "*.example.org"),
@@ -98,6 +106,19 @@ def test_a_given_profile_is_taken() -> None:
 def test_a_wrong_setting_is_named(key: str, value: str) -> None:
     with pytest.raises(SettingsError, match=key):
         load({key: value}, {})
+
+
+@pytest.mark.parametrize("key", ["AWS_ENDPOINT_URL", "LEAF_STORAGE_URL", "LEAF_GOOGLE_TOKEN_URL"])
+def test_an_address_that_python_cannot_read_is_named_and_not_shown(key: str) -> None:
+    with pytest.raises(SettingsError, match=key) as caught:
+        load({key: "http://ann:hunter2@[::1"}, {})
+    assert "hunter2" not in str(caught.value)
+
+
+@pytest.mark.parametrize("days", ["inf", "1000000"])
+def test_the_audit_log_can_be_kept_for_ever(days: str) -> None:
+    kept = timedelta(days=load({"LEAF_AUDIT_DAYS": days}, {}).audit_days)
+    assert (datetime.now(UTC) - kept).year < 1950
 
 
 def test_who_may_sign_in_is_read_from_words_or_lists() -> None:

@@ -1101,6 +1101,13 @@ def test_a_database_of_a_newer_version_is_refused(settings: Settings) -> None:
     assert "Update Leaf" in caught.value.hint
 
 
+def test_a_time_zone_that_only_this_machine_has_is_refused(settings: Settings) -> None:
+    open_store(replace(settings, time_zone="Europe/Berlin")).close()
+    with pytest.raises(SettingsError, match="LEAF_TIME_ZONE is 'Mars/Olympus'"):
+        open_store(replace(settings, time_zone="Mars/Olympus"))
+    open_store(settings).close()
+
+
 def test_a_migration_that_was_changed_afterwards_is_refused(store: Store) -> None:
     first, *later = migrations()
     with pytest.raises(StoreError, match="0001_initial is not the one that made this database"):

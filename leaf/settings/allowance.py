@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from leaf.errors import SettingsError
+from leaf.settings.readers import MOST
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,11 @@ def allowance(given: str, key: str) -> Allowance:
             if match is None:
                 raise ValueError
             amount = float(match["dollars"] or match["number"]) * _TIMES[match["times"] or ""]
+            if not amount < MOST:
+                raise ValueError
         except ValueError as e:
             raise SettingsError(
-                f"{key} holds '{piece}'.",
+                f"{key} holds '{piece[:80]}'.",
                 "Write budgets like: $5/day, $50/month, 2M tokens/day, 500k tokens/month.",
             ) from e
         money = match["dollars"] is not None or match["unit"] == "usd"

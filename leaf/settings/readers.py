@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from math import inf
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,14 +13,24 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from leaf.errors import SettingsError
 
+MOST = 1e15
+"""From there on a number is as good as without an end."""
+CENTURY = 36_500.0
+"""In days."""
+
 
 def text(given: str, _key: str) -> str:
     """As it stands."""
     return given
 
 
-def folder(given: str, _key: str) -> Path:
-    return Path(given).expanduser()
+def folder(given: str, key: str) -> Path:
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as e:
+        raise SettingsError(
+            f"{key} is '{given}', and there is no such user.", "Give a path."
+        ) from e
 
 
 def number(given: str, key: str) -> float:
@@ -34,8 +43,21 @@ def number(given: str, key: str) -> float:
     return value
 
 
+def finite(given: str, key: str) -> float:
+    """A number with which one can count on."""
+    found = number(given, key)
+    if not found < MOST:
+        raise SettingsError(f"{key} is {given[:80]}.", "Give a number that is finite.")
+    return found
+
+
+def days(given: str, key: str) -> float:
+    """For how long something is kept: what is longer than a century is that, as dates end."""
+    return min(number(given, key), CENTURY)
+
+
 def whole(given: str, key: str) -> int:
-    return int(_bounded(given, key))
+    return int(finite(given, key))
 
 
 def count(given: str, key: str) -> int:
@@ -45,7 +67,12 @@ def count(given: str, key: str) -> int:
 
 def mebibytes(given: str, key: str) -> int:
     """In bytes."""
-    return int(_bounded(given, key) * 1024 * 1024)
+    return int(finite(given, key) * 1024 * 1024)
+
+
+def gibibytes(given: str, key: str) -> int:
+    """In bytes."""
+    return int(finite(given, key) * 1024**3)
 
 
 def share(given: str, key: str) -> float:
@@ -185,7 +212,7 @@ def json_object(given: str, key: str) -> dict[str, Any]:
         value = json.loads(
             given if given.startswith("{") else Path(given).expanduser().read_text(encoding="utf-8")
         )
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError, RuntimeError) as e:  # the last for a `~user` that is nobody
         raise SettingsError(
             f"{key} is neither JSON nor the path of a JSON file.",
             "Give the file that Google's console makes.",
@@ -194,13 +221,6 @@ def json_object(given: str, key: str) -> dict[str, Any]:
         raise SettingsError(
             f"{key} is not a JSON object.", "Give the file that Google's console makes."
         )
-    return value
-
-
-def _bounded(raw_value: str, key: str) -> float:
-    value = number(raw_value, key)
-    if value == inf:
-        raise SettingsError(f"{key} is {raw_value}.", "Give a number that is finite.")
     return value
 
 

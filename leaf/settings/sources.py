@@ -18,6 +18,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from leaf.errors import SettingsError
 from leaf.settings.address import model_address
 from leaf.settings.google import said_by_client
 from leaf.settings.keys import Key, keyed, keys
@@ -100,9 +101,16 @@ def _model() -> type[_Given]:
 
 
 def _validator(key: Key) -> PlainValidator:
-    return PlainValidator(
-        lambda text, info: key.read(text, cast(ValidationInfo, info).field_name or "")
-    )
+    return PlainValidator(lambda text, info: _read(key, text, info))
+
+
+def _read(key: Key, text: str, info: object) -> Any:
+    """What Python's own parsers say of an address may show what was given, a password with it."""
+    name = cast(ValidationInfo, info).field_name or ""
+    try:
+        return key.read(text, name)
+    except (ValueError, RecursionError):
+        raise SettingsError(f"{name} cannot be read.", "Look for what is mistyped in it.") from None
 
 
 def _made(kind: type[T], value_of: Mapping[str, Any]) -> T:

@@ -32,11 +32,6 @@ def storage_url(given: str, key: str) -> str:
     return given.rstrip("/")
 
 
-def gibibytes(given: str, key: str) -> int:
-    """In bytes."""
-    return int(readers.number(given, key) * 1024**3)
-
-
 @dataclass(frozen=True)
 class Storage:
     """Where the bytes of files last."""
@@ -44,7 +39,7 @@ class Storage:
     url: Annotated[str, Key("LEAF_STORAGE_URL", storage_url)] = ""
     """`s3://bucket/prefix`, `gs://…`, `az://…`, or `file` for the data folder; empty: the PostgreSQL
     database, and without one the data folder."""
-    cache_bytes: Annotated[int, Key("LEAF_CACHE_GB", gibibytes)] = 5 * 1024**3
+    cache_bytes: Annotated[int, Key("LEAF_CACHE_GB", readers.gibibytes)] = 5 * 1024**3
     """Bytes of files that are kept in the data folder where they last elsewhere."""
     database_bytes: Annotated[int, Key("LEAF_STORAGE_DATABASE_MB", readers.mebibytes)] = (
         400 * 1024 * 1024

@@ -84,7 +84,7 @@ class Settings:
         1_000 * 1024 * 1024
     )
     """Largest file that is taken, in bytes."""
-    disk_gb: Annotated[float, Key("LEAF_DISK_GB", readers.number)] = 0.0
+    disk_gb: Annotated[float, Key("LEAF_DISK_GB", readers.finite)] = 0.0
     """Most that Leaf uses of the disk that holds `home`, in GB; 0 means all of it."""
     uploads_person: Annotated[int, Key("LEAF_UPLOADS_MB", readers.mebibytes)] = 10_000 * 1024 * 1024
     """Bytes that one person may have uploaded and not added yet."""
@@ -107,7 +107,7 @@ class Settings:
     login provider knows."""
     allowed_emails: Annotated[tuple[str, ...], Key("LEAF_ALLOWED_EMAILS", readers.emails)] = ()
     """Addresses that may sign in, besides those of `allowed_domains`."""
-    session_hours: Annotated[float, Key("LEAF_SESSION_HOURS", readers.number)] = 0.0
+    session_hours: Annotated[float, Key("LEAF_SESSION_HOURS", readers.finite)] = 0.0
     """How long a sign-in lasts; 0 means as long as the provider's token says."""
     allow_open: Annotated[bool, Key("LEAF_ALLOW_OPEN", readers.switch)] = False
     """Whether Leaf may be reached from other machines without sign-in."""
@@ -118,7 +118,7 @@ class Settings:
     that Leaf prints."""
     public_links: Annotated[bool, Key("LEAF_PUBLIC_LINKS", readers.switch)] = False
     """Whether people may let anyone who has a link read a snapshot of a chat or a board."""
-    audit_days: Annotated[float, Key("LEAF_AUDIT_DAYS", readers.number)] = 400.0
+    audit_days: Annotated[float, Key("LEAF_AUDIT_DAYS", readers.days)] = 400.0
     """Days for which lines of the audit log are kept."""
     log: Annotated[str, Key("LEAF_LOG", readers.choice("text", "json", "quiet", "full"))] = ""
     """How the log is written: `text`, `json` (one object a line) or `quiet` (what is wrong alone);

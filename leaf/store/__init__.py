@@ -49,7 +49,7 @@ class Store:
 
 def open_store(settings: Settings) -> Store:
     """Open the database that the settings name, bring it up to date, and find the blobs. Raises
-    StoreError, and SettingsError for a bucket that cannot be used as it is set."""
+    StoreError, and SettingsError for a bucket that cannot be used as it is set, or a time zone."""
     from leaf.store.blob_names import is_named
     from leaf.store.blob_states import BlobStates
     from leaf.store.blobs import Blobs
@@ -57,11 +57,12 @@ def open_store(settings: Settings) -> Store:
     from leaf.store.model import Scope
     from leaf.store.objects.opening import open_objects
     from leaf.store.space import GIGABYTE, Space
-    from leaf.store.usage_days import bring_up
+    from leaf.store.usage_days import bring_up, check_zone
 
     db = open_database(settings)
     try:
         migrate(db, migrations())
+        check_zone(db, settings.time_zone)
         bring_up(db, settings.time_zone)
         objects = open_objects(settings, db)
         blobs = Blobs(

@@ -16,6 +16,7 @@ from functools import cache
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from leaf.errors import SettingsError, StoreError
 from leaf.store.database import Database, Row, Transaction
 
 Counter = Literal["answers", "day_answers", "model_answers", "last_answers"]
@@ -156,6 +157,19 @@ def add(tx: Transaction, message_id: str, step: str) -> None:
             values = _values(row, day)
             values["last_answers"] = _last(after, day) - _last(before, day)
             _add_to(tx, "usage_chats", *_CHATS, values)
+
+
+def check_zone(db: Database, zone: str) -> None:
+    """Raises SettingsError for a time zone that this machine has and the database does not, as
+    `localtime`: what is used could be counted on no day, so that no answer would end."""
+    try:
+        db.read("SELECT now() AT TIME ZONE :zone AS told", {"zone": zone})
+    except StoreError as e:
+        db.read("SELECT 1")  # raises where it is the database itself
+        raise SettingsError(
+            f"LEAF_TIME_ZONE is '{zone}', which the database does not know.",
+            "Give a name like Europe/Berlin or UTC.",
+        ) from e
 
 
 def bring_up(db: Database, zone: str) -> bool:
