@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import pty
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -22,6 +23,7 @@ import streamlit
 
 from leaf.agent.connections import ModelDraft
 from leaf.agent.events import reduce
+from leaf.cli.files import Found
 from leaf.sandbox.confine import confinement
 from tests import forked_programs
 from tests.app_process import PATIENCE, App
@@ -190,6 +192,7 @@ def test_a_model_server_that_is_down_is_a_failed_run(new_cli: Callable[..., Cli]
         ("ask", ""),
         ("files", "add", "no-such-file.csv"),
         ("watch", "no-such-message"),
+        ("audit", "--limit", "-1"),
         ("fly",),
     ],
 )
@@ -323,6 +326,111 @@ def test_a_folder_and_an_archive_go_into_a_chat_with_their_paths(cli: Cli, tmp_p
     asked = cli("tool", "query_tables", json.dumps({"sql": sql}), "--chat", chat)
     assert asked.returncode == 0, asked.stdout
     assert cli("files", "add", str(tmp_path / "2022"), "--chat", "no-such-chat").returncode == 1
+
+
+def test_a_file_that_cannot_be_added_is_told_and_no_other_with_it(
+    shared_cli: Cli, tmp_path: Path, sales: Path
+) -> None:
+    assert shared_cli("files", "add", str(sales)).returncode == 0
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "lost.csv").symlink_to("/proc/self/mem")  # gives EIO, as a disk that dies
+    (tmp_path / "away" / "more.csv").write_text("a\n1\n")
+    done = shared_cli("files", "add", str(tmp_path / "away"))
+    assert done.returncode == 1
+    lost, more = done.stdout.splitlines()
+    assert lost.startswith("-  away/lost.csv  not added")
+    assert "Input/output error" in lost
+    assert more.endswith("  away/more.csv  added")
+    assert "1 of 2 files is there; 1 failed." in done.stderr
+
+
+def test_of_a_folder_hidden_files_and_folders_are_left_out_and_counted(
+    alone: Cli, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    for name in (".git/objects/ab", "deep/.cache", "empty"):
+        (folder / name).mkdir(parents=True)
+    for name in (".git/objects/ab/cdef", ".git/config", ".env", "deep/.cache/x", "deep/a.csv"):
+        (folder / name).write_text(SALES)
+    done = alone("files", "add", str(folder))
+    assert [line.split("  ")[1:] for line in done.stdout.splitlines()] == [
+        ["project/deep/a.csv", "added"]
+    ]
+    assert "Left out: 3 files and folders with a dot before the name." in done.stderr
+    none = alone("files", "add", str(folder / "empty"))
+    assert none.returncode == 2
+    assert "There is no file to add" in none.stderr
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "sales.csv").write_text(SALES)
+    scan = os.scandir
+
+    def denied(path: str) -> Iterator[os.DirEntry[str]]:
+        if Path(path).name == "b":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", denied)
+    found = Found.below([tmp_path])
+    assert [path.parent.name for path, _ in found.paths] == ["a"]
+    assert len(found.unreadable) == 1
+    assert f"Cannot look into '{tmp_path / 'b'}': Permission denied." in capsys.readouterr().err
+
+
+def in_a_shell(
+    home: Path, *arguments: str, after: str = "", encoding: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """A command with streams as a shell makes them."""
+    command = shlex.join([sys.executable, "-m", "leaf", *arguments])
+    given = {"PYTHONIOENCODING": encoding} if encoding else {}
+    return subprocess.run(
+        ["sh", "-c", f"{command} {after}"],
+        env={**os.environ, "LEAF_HOME": str(home), **given},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_what_an_encoding_lacks_ends_no_command(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (tmp_path / "Größe.csv").write_text(SALES)
+    added = in_a_shell(home, "files", "add", str(tmp_path / "Größe.csv"), encoding="ascii")
+    assert added.returncode == 0, added.stderr
+    assert "Gr\\xf6\\xdfe.csv  added" in added.stdout
+    listed = in_a_shell(home, "files", "list", "--json", encoding="ascii")
+    assert [file["name"] for file in json.loads(listed.stdout)] == ["Größe.csv"]
+
+
+def test_a_name_that_is_no_text_is_told_as_json(tmp_path: Path) -> None:
+    name = os.fsdecode(b"no\xff.csv")
+    done = in_a_shell(tmp_path, "ask", "--json", "sum", "-f", name, encoding="utf-8:strict")
+    assert done.returncode == 2
+    assert chunks(done.stdout) == [
+        {"type": "error", "errorText": "No file 'no?.csv'. Check the path."}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("closed", "arguments", "code"),
+    [
+        ("<&-", ["chats", "purge", "no-such-chat"], 2),
+        (">&-", ["ask", "What can you do?"], 0),
+        ("2>&-", ["chats", "list"], 0),
+    ],
+)
+def test_a_closed_stream_fails_no_command(
+    tmp_path: Path, closed: str, arguments: list[str], code: int
+) -> None:
+    done = in_a_shell(tmp_path / "home", *arguments, after=closed)
+    assert done.returncode == code, done.stderr
+    assert "did not expect" not in done.stderr
 
 
 def test_an_unreadable_file_is_said_and_the_question_is_answered(
@@ -516,7 +624,9 @@ def test_models_and_doctor_say_which_model_answers_without_its_key(
 ) -> None:
     cli = new_cli()
     assert "No model is connected" in cli("models", "list").stdout
-    assert cli("models", "test").returncode == 1
+    tested = cli("models", "test", "--json")
+    assert tested.returncode == 1
+    assert json.loads(tested.stdout)["type"] == "error"
     with MessagesServer(lambda _: Turn.say("ready"), models=("llama", "qwen")) as server:
         given = {"LEAF_MODEL_URL": server.url, "ANTHROPIC_API_KEY": "of-the-environment"}
         other = Cli(cli.home.with_name("other"), LEAF_MODEL="llama", **given)

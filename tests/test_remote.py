@@ -465,6 +465,14 @@ def test_a_folder_in_its_place_is_not_used(tmp_path: Path) -> None:
     assert read(tmp_path) is None
 
 
+def test_a_file_in_the_place_of_the_data_folder_is_not_called_a_key_file(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    assert read(tmp_path / "file") is None
+    assert caplog.text == ""
+
+
 class Stranger(LoopbackServer):
     """A server that holds the port of an app that is gone. It writes down what it is sent; `say`
     makes its answers."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -119,7 +121,26 @@ def print_list(
 
 
 def print_json(value: object, indent: int | None = None) -> None:
-    print(json.dumps(value, ensure_ascii=False, default=_plain, indent=indent))
+    """JSON whatever the output takes: half a surrogate pair becomes a question mark, as on the way
+    through the app, and characters that the encoding lacks are escaped."""
+    made = json.dumps(value, ensure_ascii=False, default=_plain, indent=indent)
+    text = made.encode("utf-8", "replace").decode()
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(json.loads(text), indent=indent)
+    print(text)
+
+
+def ready_streams() -> None:
+    """What whoever called has closed leads nowhere; a character that stdout cannot take is written as
+    on stderr, rather than ending an answer in the middle."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: SIM115
+            setattr(sys, name, nowhere)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _plain(value: object) -> object:

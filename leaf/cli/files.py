@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from leaf.cli.common import (
     FAILED,
     OK,
+    UsageError,
     add_yes_option,
     check_paths,
     confirm,
@@ -83,7 +86,8 @@ def _files_add(args: argparse.Namespace) -> int:
     """As a job: what is kept goes on when the command is ended, and in the app, if that holds the
     data."""
     check_paths(args.paths, folders=True)
-    paths = list(_files_below(args.paths))
+    found = Found.below(args.paths)
+    paths = found.paths
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
         chat = (
@@ -110,7 +114,7 @@ def _files_add(args: argparse.Namespace) -> int:
             )
         if job.state == "done":
             session.jobs.forget(job.id)
-    return FAILED if job.failed or job.state != "done" else OK
+    return FAILED if job.failed or job.state != "done" or found.unreadable else OK
 
 
 class Sending(threading.Thread):
@@ -164,7 +168,8 @@ def _print_outcomes(session: SessionCommands, job: Job) -> None:
     inner: dict[str, list[File]] = {}
     for file in there.values():
         by_bytes.setdefault(file.sha256, []).append(file)
-        inner.setdefault(_outermost(file, there), []).append(file)
+        if outermost := _outermost(file, there):  # a file that was not added has no id either
+            inner.setdefault(outermost, []).append(file)
     for item in session.jobs.outcomes(job.id):
         item_file = there.get(item.file_id)
         name = item_file.name if item_file else item.name
@@ -210,18 +215,43 @@ def _notes_of(file: File | None) -> Sequence[dict[str, Any]]:
     return (file.outline.get("notes") or ()) if file else ()
 
 
-def _files_below(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """Each file with the folder that stands before its name: that which was given, and those below
-    it."""
-    for path in paths:
-        if not path.is_dir():
-            yield path, ""
-            continue
-        top = path.resolve()
-        for file in sorted(
-            p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")
-        ):
-            yield file, (Path(top.name) / file.parent.relative_to(path)).as_posix()
+@dataclass
+class Found:
+    """What is to be added: each file with the folder that stands before its name, which is that which
+    was given, and those below it."""
+
+    paths: list[tuple[Path, str]] = field(default_factory=list)
+    hidden: int = 0
+    """Files and folders that were left out because their names begin with a dot."""
+    unreadable: list[OSError] = field(default_factory=list)
+    """Folders that cannot be looked into."""
+
+    @classmethod
+    def below(cls, given: Sequence[Path]) -> Found:
+        """Says what is left out. Raises UsageError where that is all."""
+        found = cls()
+        for path in given:
+            found.paths += sorted(found._in(path)) if path.is_dir() else [(path, "")]
+        for e in found.unreadable:
+            print(f"leaf: Cannot look into '{e.filename}': {e.strerror}.", file=sys.stderr)
+        if found.hidden:
+            many = (
+                "1 file or folder" if found.hidden == 1 else f"{found.hidden:,} files and folders"
+            )
+            print(f"Left out: {many} with a dot before the name.", file=sys.stderr)
+        if not found.paths:
+            raise UsageError("There is no file to add.", "Name files, or a folder with some.")
+        return found
+
+    def _in(self, folder: Path) -> Iterator[tuple[Path, str]]:
+        top = Path(folder.resolve().name)
+        for root, folders, names in os.walk(folder, onerror=self.unreadable.append):
+            here = Path(root)
+            self.hidden += sum(name.startswith(".") for name in (*folders, *names))
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for path in (here / name for name in names if not name.startswith(".")):
+                if path.is_file():
+                    yield path, (top / here.relative_to(folder)).as_posix()
 
 
 def _files_jobs(args: argparse.Namespace) -> int:

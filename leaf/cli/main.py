@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leaf.cli import asking, chats, files, models, operator, runs, serve, storage, tools
-from leaf.cli.common import FAILED, OK, USAGE, UsageError, print_json
+from leaf.cli.common import FAILED, OK, USAGE, UsageError, print_json, ready_streams
 from leaf.errors import LeafError
 
 NOT_INSTALLED = (
@@ -23,6 +23,7 @@ NOT_INSTALLED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
+    ready_streams()
     args = _parser().parse_args(arguments)
     try:
         return int(args.command(args))

@@ -63,7 +63,7 @@ def add(commands: Parsers) -> None:
     log = commands.add_parser("audit", help="who did what, newest first")
     log.add_argument("--kind", choices=KINDS, default="")
     log.add_argument("--person", metavar="EMAIL", default="", help="by or about this address")
-    log.add_argument("--limit", type=int, default=50, help="(50)")
+    log.add_argument("--limit", type=count, default=50, help="(50)")
     log.add_argument("--json", action="store_true")
     log.add_argument("--csv", action="store_true", help="for a spreadsheet")
     log.set_defaults(command=_audit)
@@ -85,6 +85,12 @@ def add(commands: Parsers) -> None:
     )
     doctor.add_argument("--json", action="store_true")
     doctor.set_defaults(command=_doctor)
+
+
+def count(given: str) -> int:
+    if int(given) < 1:
+        raise argparse.ArgumentTypeError("give 1 or more")
+    return int(given)
 
 
 def _add_users(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import hmac
 import http.client
 import secrets
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import urlsplit
@@ -91,11 +91,8 @@ class RemoteFiles(RemotePart):
     ) -> Added:
         """Send a file to the library, in pieces."""
         with open_path(path) as file:
-            head = (
-                codec.to_json(
-                    {"name": path.name, "context": context, "folder": folder, "shared": shared}
-                )
-                + b"\n"
+            head = _head(
+                {"name": path.name, "context": context, "folder": folder, "shared": shared}
             )
             return codec.unpack_added(
                 _exchange(self._address, "/_leaf/files", _pieces(head, path, file))
@@ -106,25 +103,16 @@ class RemoteJobs(RemotePart):
     """The jobs, with what sends files."""
 
     def take_paths(self, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
-        """Send files to a job, one after another. One that cannot be opened is told with the
-        job."""
+        """Send files to a job, one after another. One that cannot be opened, or read to its end, is
+        told with the job."""
         for path, folder in zip(paths, folders or [""] * len(paths), strict=True):
+            named = {"name": path.name, "folder": folder, "job": job_id}
             try:
-                file: BinaryIO | None = open_path(path)
-                problem = ""
-            except LeafError as e:
-                file, problem = None, str(e)
-            head = (
-                codec.to_json(
-                    {"name": path.name, "folder": folder, "job": job_id, "problem": problem}
-                )
-                + b"\n"
-            )
-            if file is None:
+                with _opened(path) as file:
+                    _exchange(self._address, "/_leaf/files", _pieces(_head(named), path, file))
+            except UnreadPathError as e:
+                head = _head({**named, "problem": str(e)})
                 _exchange(self._address, "/_leaf/files", head)
-                continue
-            with file:
-                _exchange(self._address, "/_leaf/files", _pieces(head, path, file))
 
 
 class RemoteSession:
@@ -154,15 +142,34 @@ def _method(address: Address, name: str) -> Callable[..., Any]:
     return call
 
 
+class UnreadPathError(LeafError):
+    """A file on this machine that cannot be opened or read: nothing that the app says."""
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return open_path(path)
+    except LeafError as e:
+        raise UnreadPathError(e.message, e.hint) from e
+
+
+def _head(named: Mapping[str, object]) -> bytes:
+    """The line before the bytes of a file."""
+    return codec.to_json(named) + b"\n"
+
+
 def _pieces(head: bytes, path: Path, file: BinaryIO) -> Iterator[bytes]:
     yield head
-    try:
-        while piece := file.read(PIECE):
-            yield piece
-    except OSError as e:
-        raise LeafError(
-            f"Cannot read '{path}': {e.strerror}.", "Check the file and the disk."
-        ) from e
+    while True:
+        try:
+            piece = file.read(PIECE)
+        except OSError as e:
+            raise UnreadPathError(
+                f"Cannot read '{path}': {e.strerror}.", "Check the file and the disk."
+            ) from e
+        if not piece:
+            return
+        yield piece
 
 
 def _greet(address: Address) -> str:
