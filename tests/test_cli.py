@@ -382,6 +382,24 @@ def test_a_folder_that_cannot_be_looked_into_is_told(
     assert f"Cannot look into '{tmp_path / 'b'}': Permission denied." in capsys.readouterr().err
 
 
+def test_a_question_whose_file_is_not_taken_leaves_no_empty_chat(
+    tmp_path: Path, sales: Path
+) -> None:
+    cli = Cli(tmp_path / "home", LEAF_MAX_UPLOAD_MB="0.00001")
+    done = cli("ask", "total revenue", "-f", str(sales))
+    assert done.returncode == 1
+    assert "is larger than" in done.stderr
+    assert json.loads(cli("chats", "list", "--json").stdout) == []
+
+
+def test_all_chats_are_listed(alone: Cli) -> None:
+    with opened(alone.home) as leaf:
+        chats = leaf.session(leaf.local_scope()).chats
+        made = [chats.create().id for _ in range(1_003)]
+    listed = json.loads(alone("chats", "list", "--json").stdout)
+    assert sorted(chat["id"] for chat in listed) == sorted(made)
+
+
 def in_a_shell(
     home: Path, *arguments: str, after: str = "", encoding: str = ""
 ) -> subprocess.CompletedProcess[str]:

@@ -91,6 +91,8 @@ def test_a_given_profile_is_taken() -> None:
         ("LEAF_CACHE_GB", "0"),
         ("AWS_ENDPOINT_URL", "minio:9000"),
         ("LEAF_METRICS_TOKEN", "short"),
+        ("ANTHROPIC_API_KEY", "sk-one\nsk-two"),
+        ("LEAF_TRANSCRIBE_KEY", "sk\x00"),
         ("LEAF_CACHE_GB", "inf"),
         ("LEAF_DISK_GB", "inf"),
         ("LEAF_SESSION_HOURS", "1e308"),

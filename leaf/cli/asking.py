@@ -49,10 +49,11 @@ def _ask(args: argparse.Namespace) -> int:
     with closing(leaf):
         session = leaf.session(leaf.local_scope())
         try:
-            chat = session.chats.get(args.chat) if args.chat else session.chats.create()
+            chat = session.chats.get(args.chat) if args.chat else None
         except NotFoundError as e:
             raise UsageError(e.message, e.hint) from e
         files = [add_path(session, path, args.question) for path in args.files]
+        chat = chat or session.chats.create()  # last: no empty one is left where a file fails
         message = session.messages.send(
             chat.id, args.question, [f.id for f in files], model=args.model
         )

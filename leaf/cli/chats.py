@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from leaf.store.model import Message
 
 
+ALL = 1_000_000
+"""More chats, and messages of one, than there are."""
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="list the chats, newest first")
@@ -39,7 +43,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def _chats_list(args: argparse.Namespace) -> int:
     with opened() as leaf:
-        chats = leaf.session(leaf.local_scope()).chats.list(limit=1_000)
+        chats = leaf.session(leaf.local_scope()).chats.list(limit=ALL)
         none = 'No chats yet. Begin one with: python -m leaf ask "QUESTION"'
         return print_list(
             chats,
@@ -54,7 +58,7 @@ def _chats_show(args: argparse.Namespace) -> int:
         session = leaf.session(leaf.local_scope())
         if args.json:
             chat = session.chats.get(args.id)
-            thread = session.chats.thread(args.id, last=1_000_000)
+            thread = session.chats.thread(args.id, last=ALL)
             print_json({**asdict(chat), "messages": [_shown(m) for m in thread.messages]}, indent=2)
         else:
             print(session.chats.markdown(args.id))

@@ -45,6 +45,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 def _runs_list(args: argparse.Namespace) -> int:
     with opened() as leaf:
         runs = leaf.runs(args.status, RUNS_LISTED)
+        if len(runs) == RUNS_LISTED:
+            print(f"The newest {RUNS_LISTED:,}; there may be older ones.", file=sys.stderr)
         return print_list(
             runs, _run_line, "No such runs." if args.status else "No runs yet.", as_json=args.json
         )

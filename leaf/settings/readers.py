@@ -24,6 +24,15 @@ def text(given: str, _key: str) -> str:
     return given
 
 
+def key(given: str, key: str) -> str:
+    """What goes into a header of a request: one line. The error never shows it."""
+    if not given.isprintable():
+        raise SettingsError(
+            f"{key} holds a line break or another control character.", "Give one line."
+        )
+    return given
+
+
 def folder(given: str, key: str) -> Path:
     try:
         return Path(given).expanduser()

@@ -40,7 +40,7 @@ class Sound:
     url: Annotated[str, Key("LEAF_TRANSCRIBE_URL", readers.base_url)] = ""
     """A server with OpenAI's transcription API, such as `https://api.openai.com/v1`; empty means
     faster-whisper, if installed."""
-    key: Annotated[str, Key("LEAF_TRANSCRIBE_KEY")] = field(default="", repr=False)
+    key: Annotated[str, Key("LEAF_TRANSCRIBE_KEY", readers.key)] = field(default="", repr=False)
     model: Annotated[str, Key("LEAF_TRANSCRIBE_MODEL")] = "whisper-1"
     """The server's model."""
     whisper_model: Annotated[str, Key("LEAF_WHISPER_MODEL")] = "small"
@@ -53,7 +53,7 @@ class Settings:
 
     home: Annotated[Path, Key("LEAF_HOME", readers.folder)] = Path(".leaf")
     """Data folder: database, blobs, tables, results, indexes."""
-    api_key: Annotated[str, Key("ANTHROPIC_API_KEY")] = field(default="", repr=False)
+    api_key: Annotated[str, Key("ANTHROPIC_API_KEY", readers.key)] = field(default="", repr=False)
     """Key for the model server; empty means keyless, unless `model_url` is set."""
     model: Annotated[str, Key("LEAF_MODEL")] = DEFAULT_MODEL
     model_url: Annotated[str, Key("LEAF_MODEL_URL", model_address)] = ""
