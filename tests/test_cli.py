@@ -416,6 +416,44 @@ def in_a_shell(
     )
 
 
+def at_a_terminal(home: Path, *arguments: str) -> str:
+    """What a command writes to the terminal that it has as its stdout and stderr."""
+    terminal, inside = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leaf", *arguments],
+        env={**os.environ, "LEAF_HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        stdout=inside,
+        stderr=inside,
+    )
+    os.close(inside)
+    written = b""
+    try:
+        while piece := os.read(terminal, 65_536):
+            written += piece
+    except OSError:  # nobody has its other end any more
+        pass
+    os.close(terminal)
+    assert process.wait(timeout=60) == 0, written
+    return written.decode()
+
+
+def test_what_stands_in_a_file_gives_no_command_to_the_terminal(tmp_path: Path) -> None:
+    path, clipboard = tmp_path / "rows.json", "\x1b]52;c;ZXZpbA==\x07"
+    path.write_text(json.dumps([{"a": 1, "b": f"{clipboard}ü"}, {"a": 2, "b": "\x9b31m"}]))
+    asked = at_a_terminal(tmp_path / "home", "ask", "select b from rows", "-f", str(path))
+    assert "| \\x1b]52;c;ZXZpbA==\\x07ü |" in asked
+    assert "| \\x9b31m |" in asked
+    assert not {"\x1b", "\x07", "\x9b"} & set(asked)
+    assert (
+        clipboard
+        in in_a_shell(tmp_path / "home", "ask", "select b from rows", "-f", str(path)).stdout
+    )
+    added = at_a_terminal(tmp_path / "home", "files", "add", str(path))
+    assert "rows.json  already there" in added
+    assert "\r\x1b[K" in added  # how far it is
+
+
 def test_what_an_encoding_lacks_ends_no_command(tmp_path: Path) -> None:
     home = tmp_path / "home"
     (tmp_path / "Größe.csv").write_text(SALES)

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 
 from leaf.errors import LeafError
 
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 
 OK, FAILED, USAGE = 0, 1, 2
+_VISIBLE = {
+    code: f"\\x{code:02x}"
+    for code in (*range(32), 127, *range(128, 160))
+    if chr(code) not in "\n\t"
+}
 Listed = TypeVar("Listed")
 
 
@@ -134,13 +139,39 @@ def print_json(value: object, indent: int | None = None) -> None:
 
 def ready_streams() -> None:
     """What whoever called has closed leads nowhere; a character that stdout cannot take is written as
-    on stderr, rather than ending an answer in the middle."""
+    on stderr, rather than ending an answer in the middle; a terminal gets text and no commands."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: SIM115
             setattr(sys, name, nowhere)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = _shown_by(sys.stdout), _shown_by(sys.stderr)
+
+
+def rewrite_line(text: str) -> None:
+    """Show this in place of the line that stands on stderr, which is a terminal."""
+    shown = f"\r\x1b[K{text.translate(_VISIBLE)}"
+    sys.stderr.flush()
+    sys.stderr.buffer.write(shown.encode(sys.stderr.encoding, "backslashreplace"))
+    sys.stderr.buffer.flush()
+
+
+class _Terminal(io.TextIOWrapper):
+    """What a file, a model or a name has in it could tell a terminal to write into the clipboard, or
+    to show another line than this one: such characters are shown, not obeyed."""
+
+    def write(self, text: str, /) -> int:
+        super().write(text.replace("\r\n", "\n").translate(_VISIBLE))
+        return len(text)
+
+
+def _shown_by(stream: TextIO) -> TextIO:
+    if not isinstance(stream, io.TextIOWrapper) or not stream.isatty():
+        return stream
+    return _Terminal(
+        stream.buffer, encoding=stream.encoding, errors=stream.errors, line_buffering=True
+    )
 
 
 def _plain(value: object) -> object:

@@ -21,6 +21,7 @@ from leaf.cli.common import (
     confirm,
     opened,
     print_list,
+    rewrite_line,
     say_gone,
 )
 from leaf.cli.viewer import CtrlC
@@ -150,13 +151,13 @@ def _attend_job(session: SessionCommands, job_id: str) -> Job:
             job = session.jobs.wait(job_id, timeout=0.5)
             if shows:
                 status = job.note if job.entered and job.note else progress_line(job)
-                print(f"\r\x1b[K{status}", end="", file=sys.stderr, flush=True)
+                rewrite_line(status)
             if not job.under_way:
                 break
             if ctrl_c.pressed:
                 session.jobs.stop(job_id)
     if shows:
-        print("\r\x1b[K", end="", file=sys.stderr)
+        rewrite_line("")
     return job
 
 
