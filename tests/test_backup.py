@@ -20,12 +20,14 @@ from leaf.errors import InvalidInputError, LeafError, StoreError
 from leaf.keeping import archive
 from leaf.keeping.backup import BYTES, MADE_AGAIN, OF_NOW
 from leaf.keeping.restore import restore
+from leaf.sessions.session import Session
 from leaf.settings import Settings
 from leaf.store import rows
 from leaf.store.blob_names import unscoped_named
 from leaf.store.changes import TOPICS
 from leaf.store.database import now
 from leaf.store.migrate import migrations
+from leaf.store.prompts import PromptDraft
 from tests.leaf_kit import SALES, add, finished, opened, text_of
 from tests.test_cli import Cli, new_cli  # noqa: F401 - a fixture
 
@@ -296,6 +298,38 @@ def test_only_an_empty_place_is_restored_into_unless_told(tmp_path: Path) -> Non
     with opened(other.home) as leaf:
         assert ["Quote" in c.title for c in leaf.session(leaf.local_scope()).chats.list()] == [True]
     assert b"Already here" not in (other.home / "leaf.duckdb").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda session: session.prompts.save(PromptDraft("Monday", "What changed since Monday?")),
+        lambda session: session.projects.create("Budget of 2027"),
+        lambda session: session.boards.create("Sales"),
+        lambda session: session.team.invite("bob@example.org"),
+    ],
+    ids=["prompt", "project", "board", "invitation"],
+)
+def test_what_is_kept_without_a_chat_is_not_taken_for_nothing(
+    tmp_path: Path, keep: Callable[[Session], object]
+) -> None:
+    folder = saved(tmp_path)
+    other = Settings(home=tmp_path / "other")
+    with opened(other.home) as leaf:
+        keep(leaf.session(leaf.local_scope()))
+    with pytest.raises(InvalidInputError, match="nothing was restored"):
+        restore(other, folder)
+
+
+def test_an_app_that_was_only_looked_at_counts_as_empty(tmp_path: Path) -> None:
+    folder = saved(tmp_path)
+    other = Settings(home=tmp_path / "other")
+    with opened(other.home) as leaf:
+        at = now().timestamp()
+        claims = {"iss": "https://login", "sub": "1", "email": "ann@example.org", "exp": at + 999}
+        leaf.sign_in({"is_logged_in": True, "name": "Ann", **claims})
+        leaf.session(leaf.local_scope()).usage.report()
+    assert restore(other, folder).rows > 0
 
 
 @pytest.mark.parametrize("place", ["the same", "another"])

@@ -59,7 +59,7 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
             with db.migration() as tx:
                 if not replace and not rows.is_empty(tx):
                     raise InvalidInputError(
-                        "There are chats or files in the data already, so nothing was restored.",
+                        "Something is kept in the data already, so nothing was restored.",
                         "Set LEAF_HOME (and LEAF_DATABASE_URL) to an empty place, or add "
                         "--replace, which deletes what is there.",
                     )
