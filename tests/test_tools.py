@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import openpyxl
@@ -443,3 +444,20 @@ def test_a_document_that_earlier_readers_looked_at_is_asked_for_its_tables_again
         "9 rows"
         in session.tools.run("describe_table", {"file": "old.html"}, file_ids=[file.id]).text
     )
+
+
+@pytest.mark.parametrize("name", ["amount=7", "year=2026"])
+@pytest.mark.parametrize("rows", [3, 200_000])
+def test_a_folder_on_the_way_that_looks_like_a_partition_is_no_column(
+    tmp_path: Path, name: str, rows: int
+) -> None:
+    lines = "".join(f"{number},x\n" for number in range(rows))
+    with opened(tmp_path / name / "leaf") as own:
+        session = own.session(own.local_scope())
+        file = add(session, "sales.csv", f"amount,sort\n{lines}".encode())
+        sql = "SELECT *, sum(amount) OVER () AS total FROM sales ORDER BY amount LIMIT 2"
+        output = session.tools.run("query_tables", {"sql": sql}, file_ids=[file.id])
+    table = output.to_json()["data"]["table"]
+    assert table["columns"] == ["amount", "sort", "total"]
+    total = rows * (rows - 1) // 2
+    assert [[int(row[0]), int(row[2])] for row in table["rows"]] == [[0, total], [1, total]]

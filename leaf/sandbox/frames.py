@@ -107,7 +107,9 @@ def query(sql: str, tables: Mapping[str, Mapping[str, str]], own: Mapping[str, A
         numbered = re.search(r"\b_row\b", sql) is not None
         for name, table in tables.items():
             view = (
-                (numbered and table["numbered"]) or table["view"] or "FROM read_parquet('{path}')"
+                (numbered and table["numbered"])
+                or table["view"]
+                or "FROM read_parquet('{path}', hive_partitioning = false)"
             )
             con.execute(f"CREATE VIEW {_quoted(name)} AS {_at(view, table['path'])}")
         for name, frame in own.items():

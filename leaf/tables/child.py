@@ -21,7 +21,7 @@ from leaf.tables.connection import check_reading, connect, create_views
 from leaf.tables.filters import condition
 from leaf.tables.query_errors import translated
 from leaf.tables.rows import COUNTED, KIND, ROW, number_of
-from leaf.tables.sql import is_number, literal, quoted, words
+from leaf.tables.sql import is_number, literal, parquet_rows, quoted, words
 from leaf.tables.values import BATCH, Cells, projection, type_name, unique, write
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def page(
 def _numbered(con: duckdb.DuckDBPyConnection, parquet: str, mark: Json | None) -> str:
     """SQL for the rows as a page shows them, with their numbers in the file behind them; of a
     result with their numbers in its Parquet."""
-    source = f"read_parquet({literal(parquet)})"
+    source = parquet_rows(parquet)
     if mark is not None and mark["marked"]:
         first = f"{ROW}, {KIND}, " if not mark["whole"] else ""
         return f"SELECT {first}* EXCLUDE ({ROW}, {KIND}), {ROW} AS {quoted(_NUMBER)} FROM {source}"
@@ -187,7 +187,7 @@ def position(parquet: str, row: int, memory_mb: int) -> int:
     """How many rows of a table with gaps or totals stand before row `row` of its file."""
     con = connect([parquet], 60, memory_mb)
     counted = con.execute(
-        f"SELECT count(*) FROM read_parquet({literal(parquet)}) WHERE {ROW} < ?", [row]
+        f"SELECT count(*) FROM {parquet_rows(parquet)} WHERE {ROW} < ?", [row]
     ).fetchall()
     return int(counted[0][0])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from leaf.errors import QueryError
 from leaf.readers.tabular.sql import opened
-from leaf.tables.sql import literal, quoted, words
+from leaf.tables.sql import literal, parquet_rows, quoted, words
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,7 +47,7 @@ def connect(paths: Iterable[str], seconds: float, memory_mb: int) -> duckdb.Duck
 
 def create_views(con: duckdb.DuckDBPyConnection, tables: Mapping[str, str]) -> None:
     for name, path in tables.items():
-        con.execute(f"CREATE VIEW {quoted(name)} AS FROM read_parquet({literal(path)})")
+        con.execute(f"CREATE VIEW {quoted(name)} AS FROM {parquet_rows(path)}")
 
 
 def check_reading(con: duckdb.DuckDBPyConnection, sql: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaf.tables.sql import literal
+from leaf.tables.sql import parquet_rows
 
 Json = dict[str, Any]
 
@@ -20,7 +20,7 @@ _COUNT = "row_number() OVER () - 1"
 def data_rows(path: str, rows: Json, numbered: bool) -> str:
     """SQL for a table's rows of data, with `_row` if it is wanted. The rows of a result have no
     numbers but their own columns."""
-    source = f"read_parquet({literal(path)})"
+    source = parquet_rows(path)
     if rows.get("result"):
         return f"FROM {source}"
     if rows.get("marked"):
@@ -44,5 +44,5 @@ def number_of(hidden: bool) -> str:
 
 def all_rows(path: str, rows: Json) -> str:
     if rows.get("marked"):
-        return f"FROM read_parquet({literal(path)})"
+        return f"FROM {parquet_rows(path)}"
     return f"SELECT *, 'data' AS {KIND} FROM ({data_rows(path, rows, True)})"

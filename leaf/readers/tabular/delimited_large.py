@@ -34,7 +34,7 @@ from leaf.readers.tabular.grid import TableBlock, hard_columns
 from leaf.readers.tabular.integrity import examine
 from leaf.readers.tabular.place import TablePlace
 from leaf.readers.tabular.plans import TEXT, ParsePlan, guarded_plans
-from leaf.readers.tabular.sql import connect, copy, identifier, literal
+from leaf.readers.tabular.sql import connect, copy, identifier, literal, parquet_rows
 from leaf.readers.tabular.text_sink import TAIL, TextSink
 from leaf.readers.tabular.total_rows import LABEL_COLUMNS
 from leaf.readers.tabular.total_words import NUMERIC_STARTS, word_for_total
@@ -186,7 +186,8 @@ def _read_csv(source: DelimitedSource, block: TableBlock) -> str:
     columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(len(block.names)))
     dialect = source.dialect
     return (
-        f"read_csv({literal(str(source.path))}, auto_detect = false, header = false, skip = "
+        f"read_csv({literal(str(source.path))}, auto_detect = false, hive_partitioning = false, "
+        f"header = false, skip = "
         f"{block.body[0]}, "
         f"delim = {literal(dialect.delimiter)}, quote = {literal(dialect.quote)}, escape = "
         f"{literal(dialect.quote)}, "
@@ -219,7 +220,7 @@ def _in_one_pass(
             return None
         raise
     if all(plan is TEXT for plan in plans) and _comes_again(
-        connection, f"read_parquet({literal(str(target))})", block.names, header
+        connection, parquet_rows(target), block.names, header
     ):
         return None
     return WrittenTable(rows, _types(block, plans), ())
@@ -277,7 +278,7 @@ def _in_two_passes(
             copy(connection, f"SELECT * FROM {relation}", text, compression="snappy")
         columns = [Column(f"c{n}", name) for n, name in enumerate(block.names)]
         first = block.body[0]
-        stored = f"read_parquet({literal(str(text))})"
+        stored = parquet_rows(text)
         if _comes_again(connection, stored, [column.source for column in columns], header):
             return None
         if _has_total_words(connection, stored, [columns[c].source for c in hard[:LABEL_COLUMNS]]):
@@ -310,9 +311,7 @@ def _all_rows_there(
     if not texts:
         return False
     inside = " + ".join(f"sum(length({t}) - length(replace({t}, chr(10), '')))" for t in texts)
-    row = connection.execute(
-        f"SELECT {inside} FROM read_parquet({literal(str(target))})"
-    ).fetchone()
+    row = connection.execute(f"SELECT {inside} FROM {parquet_rows(target)}").fetchone()
     return row is not None and written.rows + int(row[0] or 0) == lines
 
 
@@ -328,7 +327,7 @@ def _has_empty_row(
         else f"{identifier(name)} IS NULL"
         for name, kind in kinds
     )
-    query = f"SELECT 1 FROM read_parquet({literal(str(target))}) WHERE {empty} LIMIT 1"
+    query = f"SELECT 1 FROM {parquet_rows(target)} WHERE {empty} LIMIT 1"
     return connection.execute(query).fetchone() is not None
 
 
@@ -356,7 +355,7 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
     columns = [Column(f"c{n}", name) for n, name in zip(sink.columns, names, strict=True)]
     try:
         with connect(out) as connection:
-            relation = f"read_parquet({literal(str(sink.path))})"
+            relation = parquet_rows(sink.path)
             with watched(connection, size, after=size):
                 written = write(
                     connection,

@@ -19,7 +19,7 @@ from leaf.readers.tabular.cells import column_letter, places
 from leaf.readers.tabular.defects import Defect, defects
 from leaf.readers.tabular.formulas import RowSum
 from leaf.readers.tabular.place import TablePlace, locate, runs_of
-from leaf.readers.tabular.sql import literal
+from leaf.readers.tabular.sql import parquet_rows
 from leaf.readers.tabular.table_file import TableFile, counted
 from leaf.readers.tabular.total_rows import TotalRows
 from leaf.readers.tabular.totals import DoubtfulRow, ProvenRow
@@ -228,7 +228,7 @@ def _add_columns(
     connection.register("marks", pa.table({ROW: rows, KIND: column}))
     fresh = target.with_suffix(".marked")
     try:
-        copy(connection, f"FROM read_parquet({literal(str(target))}) POSITIONAL JOIN marks", fresh)
+        copy(connection, f"FROM {parquet_rows(target)} POSITIONAL JOIN marks", fresh)
     finally:
         connection.unregister("marks")
     fresh.replace(target)

@@ -23,7 +23,7 @@ from leaf.readers.tabular.integrity import examine_records
 from leaf.readers.tabular.json_parser import JsonParser
 from leaf.readers.tabular.json_records import Flat, dump, flatten, named, tables_in
 from leaf.readers.tabular.nans import emptied
-from leaf.readers.tabular.sql import connect, literal
+from leaf.readers.tabular.sql import connect, parquet_rows
 from leaf.readers.tabular.values import describe, problem_notes, write_values
 
 _LONGEST_LINE = 50_000_000
@@ -319,9 +319,7 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
                     for key, field, change in zip(kinds, schema, convert, strict=True)
                 ]
                 writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
-        written = write(
-            connection, f"read_parquet({literal(str(chunked))})", columns, out / "0.parquet"
-        )
+        written = write(connection, parquet_rows(chunked), columns, out / "0.parquet")
     finally:
         chunked.unlink(missing_ok=True)
     if written.rows != lines.count:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.column_notes import NAMED_ALONE, missing_notes
-from leaf.readers.tabular.sql import copy, identifier, literal
+from leaf.readers.tabular.sql import copy, identifier, parquet_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -25,7 +25,7 @@ def emptied(
 ) -> list[Note]:
     """Write a Parquet file again without NaN, if it holds one, and say how many were read as
     empty. `columns` are its names and DuckDB types."""
-    source = f"read_parquet({literal(str(target))})"
+    source = parquet_rows(target)
     floats = [name for name, kind in columns if kind in ("FLOAT", "DOUBLE")]
     nan_counts: list[tuple[str, int]] = []
     for start in range(0, len(floats), AT_ONCE):

@@ -14,7 +14,7 @@ from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.cells import unique_names
 from leaf.readers.tabular.integrity import examine_records
 from leaf.readers.tabular.nans import emptied
-from leaf.readers.tabular.sql import connect, copy, identifier, literal, opened
+from leaf.readers.tabular.sql import connect, copy, identifier, opened, parquet_rows
 from leaf.readers.tabular.typed import TypedSource, plain, write
 from leaf.readers.tabular.values import describe
 
@@ -68,7 +68,7 @@ class ParquetReader:
         import duckdb
 
         target = out / "0.parquet"
-        source = f"read_parquet({literal(str(path))})"
+        source = parquet_rows(path)
         raw_names, count, _ = _described(path)
         by_arrow = TypedSource("", tuple(raw_names), count, lambda: _read(path))
         if _has_durations(path):
@@ -132,7 +132,7 @@ def _described(path: Path) -> tuple[list[str], int, int]:
     except UnreadableFileError:
         with opened() as connection:
             try:
-                relation = connection.sql(f"FROM read_parquet({literal(str(path))})")
+                relation = connection.sql(f"FROM {parquet_rows(path)}")
                 return list(relation.columns), len(relation), path.stat().st_size
             except duckdb.Error as e:
                 raise _damaged() from e
@@ -152,9 +152,7 @@ def _by_duckdb(path: Path) -> Iterator[tuple[int, pa.RecordBatch]]:
     number = 0
     with opened() as connection:
         try:
-            for batch in connection.sql(f"FROM read_parquet({literal(str(path))})").to_arrow_reader(
-                1_000
-            ):
+            for batch in connection.sql(f"FROM {parquet_rows(path)}").to_arrow_reader(1_000):
                 yield number, batch
                 number += batch.num_rows
         except duckdb.Error as e:

@@ -24,6 +24,12 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def parquet_rows(path: str | Path) -> str:
+    """The rows of a Parquet file, as they are: folders on its way called `year=2026` are no columns of
+    it, as DuckDB takes them where nothing is said."""
+    return f"read_parquet({literal(str(path))}, hive_partitioning = false)"
+
+
 def identifier(name: str) -> str:
     """A name as SQL."""
     return '"' + name.replace('"', '""') + '"'

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leaf.readers.tabular.sql import identifier, literal
+from leaf.readers.tabular.sql import identifier, parquet_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,7 +42,7 @@ class TableFile:
         rows: int,
     ) -> None:
         self.connection, self.rows = connection, rows
-        self.relation = f"read_parquet({literal(str(path))})"
+        self.relation = parquet_rows(path)
         self.names = [name for name, _ in columns]
         self.types = [kind for _, kind in columns]
         self.texts = [i for i, kind in enumerate(self.types) if kind == "VARCHAR"]

@@ -215,7 +215,8 @@ def write(connection: Any, source: TypedSource, target: Path) -> TableInfo:
         )
         count = copy(connection, f"SELECT {columns} FROM source", target)
         written = connection.execute(
-            "DESCRIBE SELECT * FROM read_parquet($path)", {"path": str(target)}
+            "DESCRIBE SELECT * FROM read_parquet($path, hive_partitioning = false)",
+            {"path": str(target)},
         ).fetchall()
         described = tuple((str(name), str(kind)) for name, kind, *_ in written)
         notes = [*source.notes, *emptied(connection, target, described)]
