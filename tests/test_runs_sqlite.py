@@ -27,6 +27,7 @@ from leaf.runs.sqlite import (
     prepare_file,
     unixepoch,
 )
+from tests.leaf_kit import finished, opened
 
 
 def test_rows_get_the_time_in_milliseconds_whatever_the_age_of_sqlite(tmp_path: Path) -> None:
@@ -304,3 +305,13 @@ def test_a_process_has_the_seats_of_its_folder_that_nobody_holds(tmp_path: Path)
     assert claim_executors(tmp_path, shared=True)[0] == (f"{name}-1", f"{name}-9", f"{name}-10")
     for file in (*two, *four):
         file.close()
+
+
+@pytest.mark.parametrize("name", ["a%20b", "50% more"])
+def test_a_percent_sign_in_the_name_of_the_data_folder_is_one(tmp_path: Path, name: str) -> None:
+    with opened(tmp_path / name) as leaf:
+        session = leaf.session(leaf.local_scope())
+        asked = session.messages.send(session.chats.create().id, "What can you do?")
+        assert finished(session, asked.id).status == "completed"
+    assert (tmp_path / name / "runs.sqlite").stat().st_size > 0
+    assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -27,7 +27,7 @@ from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
 from leaf.errors import LeafError, RunError, StoreBusyError
 from leaf.runs import failures
 from leaf.runs.seats import claim_executors
-from leaf.runs.sqlite import LOCK_SECONDS, Driver, driver, prepare_file
+from leaf.runs.sqlite import LOCK_SECONDS, Driver, address, driver, prepare_file
 from leaf.shapes.chunks import TERMINAL, Chunk, parse_chunks
 from leaf.store.postgres import FROZEN
 
@@ -340,7 +340,7 @@ class Engine:
     def _config(self) -> DBOSConfig:
         return {
             "name": "leaf",
-            "system_database_url": self._url or f"sqlite:///{self._path}",
+            "system_database_url": self._url or address(self._path),
             "application_version": VERSION,
             "executor_id": self.process_id,
             "log_level": "ERROR",

@@ -114,6 +114,11 @@ def unixepoch(modifier: object) -> float:
     return round(time.time(), 3)
 
 
+def address(path: Path) -> str:
+    """As DBOS is given it: what stands behind a `%` is read there as the code of a character."""
+    return f"sqlite:///{str(path).replace('%', '%25')}"
+
+
 def prepare_file(path: Path, by: Driver | None = None) -> str:
     """Make the run database ready to be opened: write-ahead log on, a damaged one put aside.
     Returns what to tell people.
