@@ -23,7 +23,7 @@ import streamlit
 
 from leaf.agent.connections import ModelDraft
 from leaf.agent.events import reduce
-from leaf.cli.files import Found
+from leaf.cli.files import FilesBelow
 from leaf.sandbox.confine import confinement
 from tests import forked_programs
 from tests.app_process import PATIENCE, App
@@ -376,7 +376,7 @@ def test_a_folder_that_cannot_be_looked_into_is_told(
         return scan(path)
 
     monkeypatch.setattr(os, "scandir", denied)
-    found = Found.below([tmp_path])
+    found = FilesBelow.below([tmp_path])
     assert [path.parent.name for path, _ in found.paths] == ["a"]
     assert len(found.unreadable) == 1
     assert f"Cannot look into '{tmp_path / 'b'}': Permission denied." in capsys.readouterr().err

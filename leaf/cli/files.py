@@ -87,7 +87,7 @@ def _files_add(args: argparse.Namespace) -> int:
     """As a job: what is kept goes on when the command is ended, and in the app, if that holds the
     data."""
     check_paths(args.paths, folders=True)
-    found = Found.below(args.paths)
+    found = FilesBelow.below(args.paths)
     paths = found.paths
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
@@ -217,7 +217,7 @@ def _notes_of(file: File | None) -> Sequence[dict[str, Any]]:
 
 
 @dataclass
-class Found:
+class FilesBelow:
     """What is to be added: each file with the folder that stands before its name, which is that which
     was given, and those below it."""
 
@@ -228,7 +228,7 @@ class Found:
     """Folders that cannot be looked into."""
 
     @classmethod
-    def below(cls, given: Sequence[Path]) -> Found:
+    def below(cls, given: Sequence[Path]) -> FilesBelow:
         """Says what is left out. Raises UsageError where that is all."""
         found = cls()
         for path in given:
