@@ -128,8 +128,8 @@ def print_list(
 def print_json(value: object, indent: int | None = None) -> None:
     """JSON whatever the output takes: half a surrogate pair becomes a question mark, as on the way
     through the app, and characters that the encoding lacks are escaped."""
-    made = json.dumps(value, ensure_ascii=False, default=_plain, indent=indent)
-    text = made.encode("utf-8", "replace").decode()
+    document = json.dumps(value, ensure_ascii=False, default=_plain, indent=indent)
+    text = document.encode("utf-8", "replace").decode()
     try:
         text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:

@@ -87,8 +87,8 @@ def _files_add(args: argparse.Namespace) -> int:
     """As a job: what is kept goes on when the command is ended, and in the app, if that holds the
     data."""
     check_paths(args.paths, folders=True)
-    found = FilesBelow.below(args.paths)
-    paths = found.paths
+    below = FilesBelow.below(args.paths)
+    paths = below.paths
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
         chat = (
@@ -115,7 +115,7 @@ def _files_add(args: argparse.Namespace) -> int:
             )
         if job.state == "done":
             session.jobs.forget(job.id)
-    return FAILED if job.failed or job.state != "done" or found.unreadable else OK
+    return FAILED if job.failed or job.state != "done" or below.unreadable else OK
 
 
 class Sending(threading.Thread):
@@ -230,19 +230,19 @@ class FilesBelow:
     @classmethod
     def below(cls, given: Sequence[Path]) -> FilesBelow:
         """Says what is left out. Raises UsageError where that is all."""
-        found = cls()
+        files = cls()
         for path in given:
-            found.paths += sorted(found._in(path)) if path.is_dir() else [(path, "")]
-        for e in found.unreadable:
+            files.paths += sorted(files._in(path)) if path.is_dir() else [(path, "")]
+        for e in files.unreadable:
             print(f"leaf: Cannot look into '{e.filename}': {e.strerror}.", file=sys.stderr)
-        if found.hidden:
+        if files.hidden:
             many = (
-                "1 file or folder" if found.hidden == 1 else f"{found.hidden:,} files and folders"
+                "1 file or folder" if files.hidden == 1 else f"{files.hidden:,} files and folders"
             )
             print(f"Left out: {many} with a dot before the name.", file=sys.stderr)
-        if not found.paths:
+        if not files.paths:
             raise UsageError("There is no file to add.", "Name files, or a folder with some.")
-        return found
+        return files
 
     def _in(self, folder: Path) -> Iterator[tuple[Path, str]]:
         top = Path(folder.resolve().name)

@@ -38,8 +38,8 @@ def _models_test(args: argparse.Namespace) -> int:
         models = leaf.session(leaf.local_scope()).models
         connection = models.connection()
         if connection.source == "none":
-            said = connection.words
-            print_json({"type": "error", "errorText": said}) if args.json else print(said)
+            words = connection.words
+            print_json({"type": "error", "errorText": words}) if args.json else print(words)
             return FAILED
         trial = models.try_used(args.model)
     if args.json:

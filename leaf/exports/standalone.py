@@ -196,7 +196,10 @@ class DuckTables:
             else:
                 for name in tables or [file["slug"]]:
                     quoted = str(path).replace("'", "''")
-                    self.con.execute(f"CREATE VIEW \"{name}\" AS FROM {reader}('{quoted}')")
+                    self.con.execute(
+                        f"CREATE VIEW \"{name}\" AS FROM {reader}('{quoted}', "
+                        f"hive_partitioning = false)"
+                    )
 
     def query(self, sql: str, name: str = "") -> pd.DataFrame:
         """`name` is that of the result in the chat: later queries may read from it."""

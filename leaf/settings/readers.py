@@ -54,10 +54,10 @@ def number(given: str, key: str) -> float:
 
 def finite(given: str, key: str) -> float:
     """A number with which one can count on."""
-    found = number(given, key)
-    if not found < MOST:
+    amount = number(given, key)
+    if not amount < MOST:
         raise SettingsError(f"{key} is {given[:80]}.", "Give a number that is finite.")
-    return found
+    return amount
 
 
 def days(given: str, key: str) -> float:
