@@ -3,6 +3,7 @@ that nobody should trust."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from leaf.errors import LeafError, NotFoundError
@@ -705,6 +707,21 @@ def test_a_notebook_has_times_as_the_chat_has_them_wherever_it_runs(
     kept["rows"] = [["2024-05-01T10:00:00+00:00", "152 days", 7]]
     assert standalone.result_differences(kept, frame) == ""
     assert str(frame["at"].iloc[0]) == "2024-05-01 10:00:00+00:00"
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_notebook_reads_its_tables_alike_below_folders_that_look_like_partitions(
+    tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / "year=2026" / f"sales.{kind}"
+    path.parent.mkdir()
+    frame = pd.DataFrame({"year": [2024, 2025], "sales": [1, 2]})
+    frame.to_parquet(path) if kind == "parquet" else frame.to_csv(path, index=False)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    file = {"name": path.name, "sha256": sha256, "size": path.stat().st_size}
+    file |= {"kind": kind, "slug": "sales", "tables": []}
+    tables = standalone.DuckTables([file], path.parent)
+    assert tables.query("SELECT * FROM sales", "r1").to_dict("list") == frame.to_dict("list")
 
 
 def test_a_figure_whose_row_or_column_is_gone_is_said_to_be_different(

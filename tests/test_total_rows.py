@@ -9,12 +9,15 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from leaf.readers.tabular.delimited import DelimitedReader
 from leaf.readers.tabular.formulas import RowSum
 from leaf.readers.tabular.labels import Label, label_of
+from leaf.readers.tabular.parquet import ParquetReader
 from leaf.readers.tabular.spans import SumSpan
 from leaf.readers.tabular.sums import Sign
 from leaf.readers.tabular.table_file import TableFile
@@ -565,3 +568,27 @@ def test_names_beside_words_are_looked_for_in_the_first_four_columns(
     columns |= {"area": texts(*names), "n": numbers(310, 310, 415, 17, 432)}
     marks, _ = written.rows(columns).find({})
     assert (1 in marks) == linked
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_that_is_called_as_duckdb_counts_rows_is_one_like_others(
+    tmp_path: Path, ending: str
+) -> None:
+    amounts = [float(number) for number in range(40)]
+    frame = pd.DataFrame(
+        {
+            "File_Row_Number": [f"x{number * 7 % 40}" for number in range(40)] + [""],
+            "region": [f"r{number}" for number in range(40)] + ["Total"],
+            "amount": [*amounts, sum(amounts)],
+        }
+    )
+    path = tmp_path / f"t.{ending}"
+    write = frame.to_parquet if ending == "parquet" else frame.to_csv
+    write(path, index=False)
+    (tmp_path / "out").mkdir()
+    reader = ParquetReader() if ending == "parquet" else DelimitedReader()
+    [info] = reader.tables(path, tmp_path / "out")
+    assert info.rows == 40
+    assert [(note.kind, note.place) for note in info.notes] == [
+        ("total-rows", "row 42" if ending == "csv" else "row 41")
+    ]

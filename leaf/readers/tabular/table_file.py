@@ -30,6 +30,9 @@ _CELLS, _LEAST, _MOST = 4_000_000, 8, 512
 """Cells of numbers that a query gives, and the columns that it gives at least and at most: each query
 reads what the file says of all its columns."""
 
+_COUNTED = "file_row_number"
+"""What DuckDB calls the number of a row in its Parquet; a column of this name hides it."""
+
 
 class TableFile:
     """A Parquet file, its columns' names and DuckDB types, and what can be asked of them."""
@@ -44,6 +47,13 @@ class TableFile:
         self.connection, self.rows = connection, rows
         self.relation = parquet_rows(path)
         self.names = [name for name, _ in columns]
+        self.number = _COUNTED
+        """SQL for the number of a row, from 0."""
+        if any(name.lower() == _COUNTED for name in self.names):
+            self.number = identifier(_fresh(self.names))
+            self.relation = (
+                f"(SELECT *, row_number() OVER () - 1 AS {self.number} FROM {self.relation})"
+            )
         self.types = [kind for _, kind in columns]
         self.texts = [i for i, kind in enumerate(self.types) if kind == "VARCHAR"]
         self.numeric = [
@@ -128,3 +138,9 @@ def bare(name: str) -> str:
 def counted(count: int) -> str:
     """`1 row`, `2,000 rows`."""
     return f"{count:,} row{'s' if count != 1 else ''}"
+
+
+def _fresh(names: Sequence[str]) -> str:
+    """A name that no column has."""
+    longest = max(map(len, names))
+    return "_" * (longest + 1)

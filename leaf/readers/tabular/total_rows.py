@@ -94,7 +94,7 @@ class TotalRows:
         rest = f"WHERE {column} IN ({listed}) LIMIT {self.table.rows // 2 + 2}"
         return [
             (int(row), str(text))
-            for row, text in self.table.asked(f"file_row_number, {column}", rest)
+            for row, text in self.table.asked(f"{self.table.number}, {column}", rest)
         ]
 
     def _words(self, columns: Sequence[int]) -> dict[int, dict[str, Label]]:
@@ -227,9 +227,8 @@ class TotalRows:
         """Whether any of some rows from all over a long table holds a number; a column of mostly
         numbers shows one."""
         step = self.table.rows // _LOOKED_AT
-        good, total = self.table.asked(self._counts(index), f"WHERE file_row_number % {step} = 0")[
-            0
-        ]
+        every = f"WHERE {self.table.number} % {step} = 0"
+        [(good, total)] = self.table.asked(self._counts(index), every)
         return bool(good) or total < 100
 
     def _counts(self, index: int) -> str:
