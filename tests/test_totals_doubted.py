@@ -208,6 +208,11 @@ def test_the_greatest_of_its_neighbours(table: list[list[float]], row: int, grea
     assert totals._greatest(found, row, np.arange(len(table))) == greatest
 
 
+def test_where_every_row_is_a_total_none_is_the_greatest_of_its_neighbours() -> None:
+    every = search(values=numbers([1], [7], [2]))
+    assert not totals._greatest(every, 1, np.arange(0))
+
+
 def test_neighbours_are_rows_with_numbers() -> None:
     found = search(values=numbers([1], [9], [9], [1], [7]))
     assert totals._greatest(found, 4, np.array([0, 3, 4]))

@@ -146,6 +146,7 @@ def ready_streams() -> None:
             setattr(sys, name, nowhere)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
+    os.environ["PYTHON_COLORS"] = "0"  # those of Python 3.14's help would be shown as characters
     sys.stdout, sys.stderr = _shown_by(sys.stdout), _shown_by(sys.stderr)
 
 

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.errors import UnreadableFileError, not_found
+from leaf.readers.tabular.sql import COUNTED, parquet_rows
 from leaf.shapes import harmless
 from leaf.tables import dialects, meanings
 from leaf.tables.attempt import Attempt
 from leaf.tables.connection import check_reading, connect, create_views
 from leaf.tables.filters import condition
 from leaf.tables.query_errors import translated
-from leaf.tables.rows import COUNTED, KIND, ROW, number_of
-from leaf.tables.sql import is_number, literal, parquet_rows, quoted, words
+from leaf.tables.rows import KIND, ROW, number_of
+from leaf.tables.sql import is_number, literal, quoted, words
 from leaf.tables.values import BATCH, Cells, projection, type_name, unique, write
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from leaf.errors import QueryError
-from leaf.readers.tabular.sql import opened
-from leaf.tables.sql import literal, parquet_rows, quoted, words
+from leaf.readers.tabular.sql import opened, parquet_rows
+from leaf.tables.sql import literal, quoted, words
 
 if TYPE_CHECKING:
     import duckdb

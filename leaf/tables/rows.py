@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaf.tables.sql import parquet_rows
+from leaf.readers.tabular.sql import COUNTED, parquet_rows
 
 Json = dict[str, Any]
 
 ALL = "__all"
 """Behind a table's name: every row of it, totals and notes among them, with `_row` and `_kind`."""
 ROW, KIND = "_row", "_kind"
-COUNTED = "file_row_number"
-"""What DuckDB calls the number of a row in its Parquet; a column of this name hides it."""
 _COUNT = "row_number() OVER () - 1"
-"""The same in such a table, which takes longer."""
+"""`COUNTED` where a column has that name, which takes longer."""
 
 
 def data_rows(path: str, rows: Json, numbered: bool) -> str:

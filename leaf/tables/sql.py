@@ -166,9 +166,3 @@ def quoted(name: str) -> str:
 def literal(text: str) -> str:
     """A text as SQL writes it."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def parquet_rows(path: str) -> str:
-    """The rows of a Parquet file, as they are: folders on its way called `year=2026` are no columns of
-    it, as DuckDB takes them where nothing is said."""
-    return f"read_parquet({literal(path)}, hive_partitioning = false)"

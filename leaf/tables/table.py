@@ -13,8 +13,8 @@ from leaf.errors import not_found
 from leaf.readers.base import KINDS, Note, TableInfo
 from leaf.readers.notes import OUTSIDE
 from leaf.readers.tabular.cells import places
+from leaf.readers.tabular.sql import COUNTED
 from leaf.store.model import ChatFile
-from leaf.tables.rows import COUNTED
 
 Json = dict[str, Any]
 

@@ -50,13 +50,13 @@ Looking = Generator[
 """Calls of tools, and what is to be said of their results, with the names to mark."""
 
 
-def looked_at(table: AskedTable, query: Query, found: TableShown) -> Looking:
+def looked_at(table: AskedTable, query: Query, grid: TableShown) -> Looking:
     """What to say of cells that are no dates and of rows that are counted and called a total."""
     sentences = list[str]()
     if sql := undated_sql(query, table):
         [result] = yield [("query_tables", {"sql": sql})]
         sentences = said_of_undated(result["data"].get("table"))
-    more, marked = yield from _totals(table, query, found)
+    more, marked = yield from _totals(table, query, grid)
     return [*sentences, *more], marked
 
 
@@ -99,7 +99,7 @@ def undated_sql(query: Query, table: AskedTable) -> str:
     )
 
 
-def said_of_undated(found: TableShown | None) -> list[str]:
+def said_of_undated(grid: TableShown | None) -> list[str]:
     return [
         t(
             "⚠ {column} holds no date in {n} of {rows} rows, as in “{value}”: these are read as empty.",
@@ -108,7 +108,7 @@ def said_of_undated(found: TableShown | None) -> list[str]:
             rows=in_digits(rows),
             value=answers.cell(value),
         )
-        for name, count, value, rows in (found["rows"] if found else ())
+        for name, count, value, rows in (grid["rows"] if grid else ())
         if count
     ]
 

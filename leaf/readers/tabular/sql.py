@@ -19,6 +19,10 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
 _ahead: list[duckdb.DuckDBPyConnection] = []
 
 
+COUNTED = "file_row_number"
+"""What DuckDB calls the number of a row in its Parquet; a column of this name hides it."""
+
+
 def literal(text: str) -> str:
     """A text as SQL."""
     return "'" + text.replace("'", "''") + "'"

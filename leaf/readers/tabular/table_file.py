@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leaf.readers.tabular.sql import identifier, parquet_rows
+from leaf.readers.tabular.sql import COUNTED, identifier, parquet_rows
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,9 +30,6 @@ _CELLS, _LEAST, _MOST = 4_000_000, 8, 512
 """Cells of numbers that a query gives, and the columns that it gives at least and at most: each query
 reads what the file says of all its columns."""
 
-_COUNTED = "file_row_number"
-"""What DuckDB calls the number of a row in its Parquet; a column of this name hides it."""
-
 
 class TableFile:
     """A Parquet file, its columns' names and DuckDB types, and what can be asked of them."""
@@ -47,9 +44,9 @@ class TableFile:
         self.connection, self.rows = connection, rows
         self.relation = parquet_rows(path)
         self.names = [name for name, _ in columns]
-        self.number = _COUNTED
+        self.number = COUNTED
         """SQL for the number of a row, from 0."""
-        if any(name.lower() == _COUNTED for name in self.names):
+        if any(name.lower() == COUNTED for name in self.names):
             self.number = identifier(_fresh(self.names))
             self.relation = (
                 f"(SELECT *, row_number() OVER () - 1 AS {self.number} FROM {self.relation})"

@@ -427,11 +427,13 @@ def _greatest(search: SumSearch, row: int, rows: Ints) -> bool:
 
     at = int(np.searchsorted(rows, row))
     near = np.abs(search.numbers.values[rows[max(0, at - 4) : at + 5]])
+    if len(near) < 3:  # none at all where every row is a total
+        return False
     own = np.abs(search.numbers.values[row])
     columns = ~np.isnan(own) & (own != 0)
     largest = np.nan_to_num(near).max(axis=0)
     count = int(np.count_nonzero(own[columns] >= largest[columns]))
-    return len(near) > 2 and 5 * count >= 3 * max(1, int(np.count_nonzero(columns)))
+    return 5 * count >= 3 * max(1, int(np.count_nonzero(columns)))
 
 
 def _differs(
