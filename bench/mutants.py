@@ -40,7 +40,7 @@ from bench._mutants.trials import Outcome, Trials
 ROOT = Path(__file__).parents[1]
 LIVING = 0.15
 """Target: at most this part of the mutants lives."""
-SEED = 20261129
+SEED = 20261130
 SAMPLE = 45
 """Mutants of each part."""
 TOGETHER = 2
