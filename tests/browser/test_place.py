@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -201,11 +202,37 @@ TURNS = [
 ]
 
 
-@pytest.mark.parametrize("size", [(1920, 1080), (390, 844)])
-def test_nothing_moves_while_an_answer_grows_and_when_its_steps_become_one_line(
-    new_app: Callable[..., App], page: Page, sales: Path, size: tuple[int, int]
+# What is closed with a motion, and how far.
+GLIDES = """
+window.glides = []
+const animate = Element.prototype.animate
+Element.prototype.animate = function (frames, options) {
+  if (frames[0]?.marginTop) window.glides.push(parseFloat(frames[0].marginTop))
+  return animate.call(this, frames, options)
+}
+"""
+BETWEEN = """answer => {
+  const line = answer.querySelector("[class*=st-key-steps-]").getBoundingClientRect()
+  const pieces = [...answer.querySelectorAll('[class*="st-key-said-"] > *')]
+  const next = pieces.map(one => one.getBoundingClientRect()).filter(one => one.height && one.top >= line.bottom)
+  return Math.min(...next.map(one => one.top)) - line.bottom
+}"""
+
+
+@pytest.mark.parametrize(
+    ("size", "motion"),
+    [((1920, 1080), "no-preference"), ((390, 844), "no-preference"), ((1280, 900), "reduce")],
+)
+def test_nothing_jumps_when_steps_become_one_line_and_no_hole_stays_below_it(
+    new_app: Callable[..., App],
+    page: Page,
+    sales: Path,
+    size: tuple[int, int],
+    motion: Literal["no-preference", "reduce"],
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.emulate_media(reduced_motion=motion)
+    page.add_init_script(GLIDES)
     with MessagesServer([*TURNS, *TURNS]) as server:
         page.goto(new_app(model_url=server.url).url)
         add_by_composer(page, sales)
@@ -213,20 +240,25 @@ def test_nothing_moves_while_an_answer_grows_and_when_its_steps_become_one_line(
             ask(page, f"The figures ({number})")
             page.evaluate(SHIFTED if not number else "window.shifted = 0")
             answer = page.locator("[class*=st-key-answer-]").nth(number)
+            bubble = page.locator('[class*="st-key-bubble-"]').nth(number)
             seen = [
-                page.locator('[class*="st-key-bubble-"]').nth(number),
                 answer.locator("canvas, .vega-embed svg").first,
                 answer.get_by_text("The text behind it."),
             ]
             expect(answer.get_by_text("And its")).to_be_visible()
-            expect(seen[1]).to_be_visible()
-            places = places_at_rest(seen)
-            assert min(places) > 0
+            expect(seen[0]).to_be_visible()
+            asked, *places = places_at_rest([bubble, *seen])
+            assert min(asked, *places) > 0
             expect(finished(page)).to_have_count(number + 1)
             expect(answer.locator("[class*=st-key-steps-]").first).to_be_visible()
+            wait_until(lambda: answer.evaluate(BETWEEN) < 40)
             quiet(page)
-            assert [y_of(one) for one in seen] == pytest.approx(places, abs=2)
+            assert y_of(bubble) == pytest.approx(asked, abs=2)
+            held, *_ = {places[0] - y_of(seen[0]), places[1] - y_of(seen[1])}
+            assert 0 < held <= 80, "what is read moves up to the line, and all of it alike"
             assert page.evaluate("shifted") < 0.1
+            glides = page.evaluate("window.glides.splice(0)")
+            assert sum(glides) == pytest.approx(held if motion == "no-preference" else 0, abs=2)
             shot(page, f"place-steps-{number}")
 
 

@@ -29,6 +29,7 @@ const piecesOf = (part) => {
   return [...drawn, ...[...(part.querySelector(".leaf-live-body")?.children ?? [])].slice(drawn.length)]
 }
 const lastQuestion = (main) => keyOf([...main.querySelectorAll('[class*="st-key-question-"]')].at(-1) ?? main)
+const isIdle = () => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
 const typing = (target) => target instanceof Element && target.closest("input, textarea, [contenteditable]")
 
 class Reading {
@@ -162,7 +163,7 @@ class Reading {
     if (this.echo.hidden) return
     this.repeating = requestAnimationFrame(() => this.repeated()) // never painted beside what it stands for
     const past = performance.now() - this.repeats.at
-    const idle = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
+    const idle = isIdle()
     this.repeats.heard ||= !idle
     // Until the server has begun it is on its way, however slow that is; what the composer still holds was never sent.
     const back = idle && past > SENDS && (this.repeats.heard || this.bar?.querySelector("textarea")?.value)
@@ -357,23 +358,38 @@ class Reading {
 
   // Also while the page is still drawing what comes of the answer.
   hold() {
-    const { key, steps, tops, since } = this.noted ?? {}
-    const part = tops && this.main.querySelector(`.${CSS.escape(key)}`)
+    const { key, steps, tops, far } = this.noted ?? {}
+    const part = tops && !far && this.main.querySelector(`.${CSS.escape(key)}`)
     if (!part) return false
     const pieces = piecesOf(part)
     if (!part.querySelector(STEPS) && pieces.filter(isStep).length >= steps) return false
-    if (since && performance.now() - since > ANEW) return this.holds
-    this.noted.since ??= performance.now()
-    this.holds = holdIn(part, pieces, tops)
-    return this.holds
+    if (holdIn(part, pieces, tops) > HELD) {
+      this.noted.far = true
+      letGoIn(part)
+      return false
+    }
+    this.noted.until ??= performance.now() + COMES
+    this.closing ??= setTimeout(() => this.close(), ANEW + QUIET)
+    return true
+  }
+
+  // The text moves up to its steps, below a question that stays; whoever reads elsewhere is kept there.
+  close() {
+    const draws = !isIdle() && performance.now() < this.noted?.until
+    if (draws) this.closing = setTimeout(() => this.close(), QUIET)
+    if (draws) return
+    closeIn(this.main)
+    this.reads = null
+    this.letGo()
   }
 
   letGo() {
+    clearTimeout(this.closing)
+    this.closing = null
     letGoIn(this.main)
     this.pieces.disconnect()
     this.grows = null
     this.noted = null
-    this.holds = false
   }
 
   // The first piece behind the steps of an answer that grows, if it is seen: it stays where it is when they become one line.

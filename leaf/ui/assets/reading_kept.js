@@ -32,8 +32,9 @@ const topsIn = (part, pieces) => {
   return end < 2 ? null : pieces.slice(0, end + 1).map(one)
 }
 
-// Where few steps have become one line, what they leave stays empty until the next question: nothing that is seen moves. Of many it would
-// be a hole, which is left to whoever keeps the place. While the page is still drawing, pieces stand at other numbers.
+// Where few steps have become one line, what they leave stays empty while the page draws the whole answer, and is closed after that: nothing
+// jumps. Of many it would be a long way, which is left to whoever keeps the place. While the page is still drawing, pieces stand at other numbers.
+// The room that is held now.
 const holdIn = (part, pieces, tops) => {
   const from = part.getBoundingClientRect().top
   let held = 0
@@ -45,10 +46,22 @@ const holdIn = (part, pieces, tops) => {
     if (Math.abs(wanted - had) >= 1) one.style.marginTop = `${wanted}px`
     held += parseFloat(one.style.marginTop) || 0
   }
-  if (held > HELD) letGoIn(part)
-  return held > 0 && held <= HELD
+  return held
 }
 
+const heldIn = (place) => [...place.querySelectorAll('[class*="st-key-said-"] > [style*="margin-top"]')]
+
 const letGoIn = (place) => {
-  for (const one of place.querySelectorAll('[class*="st-key-said-"] > [style*="margin-top"]')) one.style.marginTop = ""
+  for (const one of heldIn(place)) one.style.marginTop = ""
+}
+
+const CLOSES = 300
+
+// What is held glides shut; at once for whoever wants no motion.
+const closeIn = (place) => {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  for (const one of heldIn(place)) {
+    if (!still) one.animate([{ marginTop: one.style.marginTop }, { marginTop: "0px" }], { duration: CLOSES, easing: "ease-in-out" })
+    one.style.marginTop = ""
+  }
 }
