@@ -4,6 +4,7 @@ only wheel, finger and key, is taken for the reader's own."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -219,6 +220,11 @@ BETWEEN = """answer => {
 }"""
 
 
+def closed(answer: Locator) -> bool:
+    """Whether what is said stands below the line of the steps, and no room between them."""
+    return bool(answer.evaluate(BETWEEN) < 40)
+
+
 @pytest.mark.parametrize(
     ("size", "motion"),
     [((1920, 1080), "no-preference"), ((390, 844), "no-preference"), ((1280, 900), "reduce")],
@@ -251,7 +257,7 @@ def test_nothing_jumps_when_steps_become_one_line_and_no_hole_stays_below_it(
             assert min(asked, *places) > 0
             expect(finished(page)).to_have_count(number + 1)
             expect(answer.locator("[class*=st-key-steps-]").first).to_be_visible()
-            wait_until(lambda: answer.evaluate(BETWEEN) < 40)
+            wait_until(partial(closed, answer))
             quiet(page)
             assert y_of(bubble) == pytest.approx(asked, abs=2)
             held, *_ = {places[0] - y_of(seen[0]), places[1] - y_of(seen[1])}
