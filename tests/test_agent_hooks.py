@@ -230,6 +230,27 @@ def test_pictures_that_came_with_the_question_are_in_the_budget_by_their_file(se
     ]
 
 
+def test_a_call_may_bring_in_what_pictures_and_earlier_calls_leave(serve: Serve) -> None:
+    page = asdict(Picture("ab" * 32, "image/png", 280, 280, "f1 scan.pdf, page 1"))
+    asked = Message(
+        "u1", "chat", "", "user", "completed", [], [question_message("Why?", pictures=[page])]
+    )
+    call = Turn.call(("read_lines", {"file": "report.pdf"}))
+    server = serve(call, call, Turn.say("Done."))
+    agent = agent_kit.agent_for(ClaudeModel("key", server.url, retries=0), sees_for=lambda _: False)
+    left = list[int | None]()
+
+    def tool(name: str, given: Json, stop: threading.Event, hooks: Hooks) -> ToolOutput:
+        left.append(hooks.file_tokens)
+        return agent_kit.run_tool(name, given, stop)
+
+    files = [FileInChat("f1", "scan.pdf", 200), FileInChat("f2", "report.pdf", 10_000)]
+    task = AnswerTask("a1", "claude-sonnet-5-5", [asked], tool, files=files, file_tokens=1_000)
+    outcome = agent.answer(task, lambda _: None, InlineSteps(), threading.Event())
+    [budget] = [part["data"] for part in outcome.parts if part["type"] == "data-budget"]
+    assert left == [900, 1_000 - 100 - (budget["used"] - 100) // 2]
+
+
 def test_what_is_read_twice_is_counted_twice(serve: Serve) -> None:
     def read(times: int) -> int:
         call = Turn.call(("read_lines", {"file": "report.pdf"}))

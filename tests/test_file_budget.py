@@ -108,6 +108,14 @@ def test_content_is_counted_by_file_and_calls_that_open_none_are_free() -> None:
     assert content_of({"text": "no files", "sources": []}, Rates()) == {}
 
 
+def test_pictures_that_a_tool_shows_count_beside_its_text() -> None:
+    shown = {"text": "Page 3", "sources": [{"handle": "f1"}]}
+    pictures = [{"width": 280, "height": 280}, {"width": 560, "height": 280}]
+    text = content_of(shown, Rates(1, 1))["f1"]
+    assert text > 0
+    assert content_of({**shown, "pictures": pictures}, Rates(1, 1)) == {"f1": text + 100 + 200}
+
+
 def context(left: int | None) -> ToolContext:
     nothing: Any = None
     return ToolContext(

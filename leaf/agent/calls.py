@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from leaf.agent.blocks import assistant_message, output_result, refuse_binary, tool_result
+from leaf.agent.blocks import assistant_message, output_result, tool_result
 from leaf.agent.budget import allowed, content_of
 from leaf.agent.draft import Draft
 from leaf.agent.endpoint import Endpoint
@@ -117,7 +117,6 @@ class Calls:
         writer = Writer(self._endpoint, draft, step_name)
         try:
             gave = self._output(call, self._hooks(call, step_name, writer, room)).to_json()
-            refuse_binary(gave["text"])
             output_result(call.raw_id, gave)
             content = content_of(gave, self._endpoint.calibration.rates(task.model))
             output = {**gave, "seconds": round(time.monotonic() - started, 3)}
