@@ -126,6 +126,29 @@ THOUSANDS = {"en": r"\d,\d{3}\.\d\d", "de": r"\d\.\d{3},\d\d", "fr": "\\d\u202f\
 
 
 @pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        (
+            "What are the two products with the highest total units since 2023?",
+            "top 2 `product` by total `units` where `order_date` since 2023",
+        ),
+        ("Which 3 regions had the most orders?", "top 3 `region` by number of rows"),
+        ("two months with the lowest units", "bottom 2 month of `order_date` by total `units`"),
+        ("Die drei Regionen mit den höchsten units", "Top 3 `region` nach Summe `units`"),
+        ("les trois regions avec le plus de lignes", "top 3 `region` par nombre de lignes"),
+        ("las dos region con mas filas", "top 2 `region` por número de filas"),
+        ("how many orders where units above five", "number of rows where `units` > 5"),
+        ("two regions and the highest units", ""),
+        ("two regions total units", ""),
+        ("0 regions with the highest units", ""),
+    ],
+)
+def test_as_many_as_a_word_says_are_told_that_have_the_most(asked: str, read: str) -> None:
+    text = World("orders").ask(asked).text
+    assert (f": {read}, " in text) if read else ("`orders`): 240" in text)
+
+
+@pytest.mark.parametrize(
     ("asked", "query"),
     [
         ("Total net revenue by region as a bar chart", "Total net revenue by region"),

@@ -393,11 +393,7 @@ def _top(table: AskedTable, items: Sequence[Item]) -> Query | None:
     )
     single = items[at - 1][1].distinct == table.rows and not _of(items, "f")
     query = _figures(table, [("f", "max"), *items[at:]] if single else items[at:])
-    return (
-        _ranked(query, items[at - 1], items[0][1], int(limit))
-        if re.fullmatch(r"[1-9]\d{0,2}", limit)
-        else None
-    )
+    return _within(_ranked(query, items[at - 1], items[0][1]), limit)
 
 
 def _which(table: AskedTable, items: Sequence[Item]) -> Query | None:
@@ -405,12 +401,23 @@ def _which(table: AskedTable, items: Sequence[Item]) -> Query | None:
     at = 2 if items[2][0] in "mf" and items[2][1] in ("max", "min") else len(items) - 1
     rest = [item for i, item in enumerate(items[2:], 2) if i != at]
     query = _rows(rest) if rest[0][0] == "r" else _figures(table, rest)
-    return (
-        _ranked(query, items[1], str(items[at][1]), 1) if items[at][1] in ("max", "min") else None
-    )
+    return _ranked(query, items[1], str(items[at][1])) if items[at][1] in ("max", "min") else None
 
 
-def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | None:
+def _best(table: AskedTable, items: Sequence[Item]) -> Query | None:
+    """`the five products with the highest total revenue`, `which 3 months had the most orders`."""
+    limit = next(at for at, (role, _) in enumerate(items) if role == "N")
+    rest = items[limit + 1 :]
+    query = _which(table, [items[limit], rest[0], *rest[2 if rest[1][0] == "i" else 1 :]])
+    return _within(query, items[limit][1])
+
+
+def _within(query: Query | None, limit: str) -> Query | None:
+    fits = re.fullmatch(r"[1-9]\d{0,2}", limit)
+    return replace(query, limit=int(limit)) if query and fits else None
+
+
+def _ranked(query: Query | None, key: Item, rank: str) -> Query | None:
     group = (key[1], "") if key[0] == "K" else (NO_COLUMN, key[1])
     if (
         query is None
@@ -420,7 +427,7 @@ def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | No
         or group[0].kind == "date"
     ):
         return None
-    return replace(query, kind="top", groups=(group,), rank=rank, limit=limit)
+    return replace(query, kind="top", groups=(group,), rank=rank)
 
 
 def _by(query: Query, items: Sequence[Item]) -> Query | None:
@@ -467,12 +474,14 @@ def _where(query: Query, items: Sequence[Item]) -> Query | None:
 
 
 _FIGURE = "(?:g?f(?:af|f)*i?V?K(?:aK)*|g?Kf|g?K)"
+_RANKED = f"[mf]{_FIGURE}|mr|{_FIGURE}f"
 HEADS: dict[Callable[[AskedTable, Sequence[Item]], Query | None], tuple[str, ...]] = {
     _figures: (f"o?{_FIGURE}",),
     _count: ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
     _share: (f"pi?(?:r|{_FIGURE})",),
     _top: (f"tN?Kb{_FIGURE}",),
-    _which: (f"k[Kg](?:[mf]{_FIGURE}|mr|{_FIGURE}f)",),
+    _which: (f"k[Kg](?:{_RANKED})",),
+    _best: (f"k?N[Kg]i?(?:{_RANKED})",),
 }
 """What can be asked for, and its letters: a pattern for each place at which it can end."""
 TAILS: dict[Callable[[Query, Sequence[Item]], Query | None], tuple[str, ...]] = {
