@@ -779,6 +779,41 @@ def test_more_words_are_totals_where_the_numbers_prove_it(tmp_path: Path, word: 
     assert dict(from_csv(tmp_path, text).left_out) == {"total": (5,)}
 
 
+COUNTRIES = """country,people,area
+Germany,83200000,357
+France,67500000,551
+Italy,59000000,302
+Spain,47400000,506
+Total Europe,742000000,10180
+Japan,125700000,378
+China,1412000000,9597
+India,1408000000,3287
+Total Asia,4700000000,44579
+Brazil,214000000,8510
+United States,331900000,9834
+Nigeria,213000000,924
+World,7900000000,148940
+"""
+
+
+def test_totals_of_which_the_table_has_not_all_rows_are_doubted(tmp_path: Path) -> None:
+    assert _named(tmp_path, COUNTRIES) == ([], ["Total Europe", "Total Asia", "World"])
+    coded = "".join(f"{line},x\n" for line in COUNTRIES.splitlines())
+    assert _named(tmp_path, coded) == ([], ["Total Europe", "Total Asia", "World"])
+
+
+def test_a_country_beside_others_is_no_total_and_the_same_name_among_states_is(
+    tmp_path: Path,
+) -> None:
+    text = "area,rate,index\nOhio,4.1,3\nUtah,5.5,7\nIowa,3.2,2\nUnited States,4.4,5\n"
+    assert _named(tmp_path, text) == ([], ["United States"])
+    for others in (("Canada", "Ohio", "Mexico"), (" japan ", "CHINA", "Utah")):
+        named = text
+        for state, other in zip(("Ohio", "Utah", "Iowa"), others, strict=True):
+            named = named.replace(state, other)
+        assert _named(tmp_path, named) == ([], [])
+
+
 def test_rows_below_a_full_row_of_names_are_data(tmp_path: Path) -> None:
     rows = (
         "".join(f"19{n},Not Available,Not Available\n" for n in range(50, 62))

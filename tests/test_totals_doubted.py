@@ -219,6 +219,45 @@ def test_neighbours_are_rows_with_numbers() -> None:
     assert not totals._greatest(found, 4, np.array([0, 1, 4]))
 
 
+@pytest.mark.parametrize(
+    ("table", "row", "outweighs"),
+    [
+        ([[9], [1], [2], [3], [6], [8]], 4, True),
+        ([[9], [1], [2], [3], [5.9], [8]], 4, False),
+        ([[8], [6], [1], [2], [3], [0]], 1, True),  # its rows stand below it
+        ([[1], [2], [9], [8], [7]], 2, False),  # of two rows that is chance
+        ([[9], [-1], [-2], [-3], [-6], [8]], 4, True),
+        ([[9], [-4], [2], [2], [6], [8]], 4, False),
+        ([[0], [0], [0], [6], [8]], 3, False),  # zeros say nothing
+        ([[1, 1], [2, np.nan], [3, 1], [6, 1], [9, 9]], 3, False),  # in one of two
+        ([[1, 1], [2, np.nan], [3, 1], [6, np.nan], [9, 9]], 3, True),
+        ([[1, 1, 1], [2, 2, 2], [3, 3, 3], [6, 7, 5], [9, 9, 9]], 3, True),  # in two of three
+    ],
+)
+def test_a_row_outweighs_three_rows_that_it_may_be_the_total_of(
+    table: list[list[float]], row: int, outweighs: bool
+) -> None:
+    every = np.arange(len(table))
+    first = {0: Sign(TOTAL), row: Sign(WINE)} if table[0][0] in (8, 9) else {row: Sign(WINE)}
+    done = search(values=numbers(*table), signs=first)
+    assert totals._outweighs(done, row, every) == outweighs
+    assert totals._is_doubtful(done, Sign(WINE, keys=-1), None, row, every) == outweighs
+
+
+def test_rows_beside_it_end_at_the_next_that_is_called_a_total() -> None:
+    table = numbers([9], [8], [1], [1], [1], [4], [8], [9])
+    every = np.arange(8)
+    signs = {1: Sign(TOTAL), 5: Sign(WINE)}
+    assert totals._outweighs(search(values=table, signs=signs), 5, every)
+    assert not totals._outweighs(search(values=table, signs={5: Sign(WINE)}), 5, every)
+    assert not totals._outweighs(search(values=table, signs={**signs, 3: Sign(NORTH)}), 5, every), (
+        "one row is none"
+    )
+    assert not totals._outweighs(
+        search(values=numbers([1], [1], [1], [4], rates=[0])), 3, np.arange(4)
+    ), "rates do not add up"
+
+
 # --- where a plain total at the end is wrong
 
 

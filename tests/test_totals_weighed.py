@@ -4,8 +4,8 @@ boundary, on sums that are given."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import SimpleNamespace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,6 +36,16 @@ def numbers(*rows: Iterable[float], rates: Iterable[int] = ()) -> TableNumbers:
     return TableNumbers(values, np.ones(columns), np.isin(np.arange(columns), list(rates)))
 
 
+@dataclass
+class Certain(SumSearch):
+    """A search that was done: what it found is given."""
+
+    sure: bool = False
+
+    def certain(self, span: SumSpan) -> bool:
+        return self.sure
+
+
 def search(
     spans: Iterable[SumSpan] = (),
     values: TableNumbers | None = None,
@@ -43,18 +53,21 @@ def search(
     tiled: Iterable[int] = (),
     linked: bool = False,
     certain: bool = False,
+    signs: Mapping[int, Sign] | None = None,
 ) -> SumSearch:
-    """What a search found, as far as it is asked here."""
-    found = SimpleNamespace(
+    """What a search found."""
+    done = Certain(
+        values or numbers(*([float(n)] for n in range(12))),
+        signs or {},
+        lambda row, one: linked,
+        True,
         found={one.row: one for one in spans},
         again={one.row: one for one in again},
         tiled=set(tiled),
-        least=16.0,
-        numbers=values or numbers(*([float(n)] for n in range(12))),
-        linked=lambda row, one: linked,
-        certain=lambda one: certain,
+        sure=certain,
     )
-    return cast(SumSearch, found)
+    done.least = 16.0
+    return done
 
 
 def judged(

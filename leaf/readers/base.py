@@ -235,7 +235,7 @@ class Kind:
     """Usual name endings, without the dot; a hint only, the content decides."""
 
 
-VERSION = 12
+VERSION = 13
 """Raised when readers change so that tables that were read before should be read again."""
 CONTAINERS = frozenset({"archive", "email", "mailbox", "msg"})
 """Kinds that hold files which become files of their own: see `archives.unpack`."""

@@ -49,6 +49,13 @@ _WHOLE = (
     r"states|u\.?s\.?(?:a\.?)?|world|worldwide|"
     r"national|nationwide|nation|everyone|everything|全国|全体|全部"
 )
+_COUNTRY = re.compile(r"united states|u\.?s\.?(?:a\.?)?")
+COUNTRIES = (
+    *("australia", "brazil", "canada", "china", "france", "germany", "india", "indonesia", "italy"),
+    *("japan", "mexico", "netherlands", "russia", "spain", "sweden", "switzerland", "turkey"),
+    *("united kingdom", "uk"),
+)
+"""Some that most lists of countries have."""
 _MEAN = (
     r"averages?|avg\.?|mean|durchschnitt|mittelwert|ø|moyenne|promedio|media|média|gemiddelde|średnia|среднее|平均|평균|ortalama|"
     r"keskiarvo|medelvärde"
@@ -151,6 +158,11 @@ def is_said(label: Label) -> bool:
     if not label.word or not text.lower().startswith(label.word):
         return bool(label.word) and label.word not in ("media", "média")
     return text[0].isupper() and _SAID.match(text[len(label.word) :]) is not None
+
+
+def is_country(label: Label) -> bool:
+    """Whether the word is a country's name, which beside other countries is one of them."""
+    return label.exact and _COUNTRY.fullmatch(label.word) is not None
 
 
 @cache

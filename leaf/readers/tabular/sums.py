@@ -3,9 +3,11 @@ next level. What a row looks like before anything is added up tells where to loo
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import log2
 from typing import TYPE_CHECKING
 
@@ -57,6 +59,19 @@ class SumSearch:
     """Rows that are found by nothing but that sums leave no row of the table over."""
     above: float = 0.0
     """How much totals stand below (else above) their rows here."""
+
+    @cached_property
+    def _called(self) -> list[int]:
+        return sorted(self.signs)
+
+    def called_beside(self, row: int) -> tuple[int, int]:
+        """The next rows above and below that anything marks: -1 and the table's end where there is
+        none."""
+        at, after = bisect_left(self._called, row), bisect_right(self._called, row)
+        return (
+            self._called[at - 1] if at else -1,
+            self._called[after] if after < len(self._called) else len(self.numbers.values),
+        )
 
     def run(self, rows: Ints) -> None:
         """Find sums level by level, until one has none. `rows`: those that hold a number."""

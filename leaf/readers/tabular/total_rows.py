@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leaf.readers.tabular.formulas import RowSum, confirmed
-from leaf.readers.tabular.labels import HINT, LONGEST, REST, Label, label_of
+from leaf.readers.tabular.labels import COUNTRIES, HINT, LONGEST, REST, Label, is_country, label_of
 from leaf.readers.tabular.overlaps import MOST_ROWS
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.sums import SEARCHED, Sign
@@ -114,7 +114,19 @@ class TotalRows:
             i: {text: label for text in texts.get(i, ()) if (label := label_of(text))}
             for i in columns
         }
+        for i, called in labels.items():
+            if any(map(is_country, called.values())) and self._lists_countries(i):
+                labels[i] = {text: label for text, label in called.items() if not is_country(label)}
         return {i: words for i, words in labels.items() if words}
+
+    def _lists_countries(self, index: int) -> bool:
+        """Whether a column holds names of some countries."""
+        name = f"lower(trim({self.table.column(index)}))"
+        listed = ", ".join(map(literal, COUNTRIES))
+        return (
+            int(self.table.asked(f"count(DISTINCT {name})", f"WHERE {name} IN ({listed})")[0][0])
+            > 1
+        )
 
     def _different(self, index: int) -> list[str]:
         column = self.table.column(index)

@@ -28,6 +28,8 @@ PROOF = 10.0
 """Bits from which on a row is left out: a row of data looks like that once in a thousand times."""
 _LINES = 4
 """Rows called totals from which on it counts how many of them are some."""
+_SOME = 3
+"""Rows whose sum a row is held against that a word beside a name calls a total."""
 _BESIDE = 2.0
 """Bits from which on the sum of the rows beside it makes a row with empty keys doubtful."""
 
@@ -418,7 +420,26 @@ def _is_doubtful(search: SumSearch, sign: Sign, span: SumSpan | None, row: int, 
         return True
     if sign.keys > 0 or label.exact or (label.sure and is_said(label)):
         return True
-    return sign.keys == 0 and _greatest(search, row, rows)
+    return (sign.keys == 0 and _greatest(search, row, rows)) or _outweighs(search, row, rows)
+
+
+def _outweighs(search: SumSearch, row: int, rows: Ints) -> bool:
+    """Whether it is at least the sum of some rows above or below it, up to the next that is called
+    a total, in most columns: as the total of rows of which the table has not all (`Total Europe`).
+    """
+    import numpy as np
+
+    numbers, at = search.numbers, int(np.searchsorted(rows, row))
+    own = np.abs(numbers.values[row])
+    columns = ~np.isnan(own) & (own != 0) & numbers.additive
+    before, after = search.called_beside(row)
+    first, last = np.searchsorted(rows, before, "right"), np.searchsorted(rows, after)
+    for side in (rows[first:at], rows[at + 1 : last]):
+        total = np.abs(numbers.filled[side]).sum(axis=0)
+        count = int(np.count_nonzero((own >= total)[columns & (total > 0)]))
+        if len(side) >= _SOME and 5 * count >= 3 * max(1, int(np.count_nonzero(columns))):
+            return True
+    return False
 
 
 def _greatest(search: SumSearch, row: int, rows: Ints) -> bool:
