@@ -423,6 +423,21 @@ def test_a_transcript_that_was_asked_for_goes_on_after_a_restart_by_itself(tmp_p
             until(lambda: leaf.session(scope).jobs.list() == [])
 
 
+def test_a_stopped_job_ends_the_transcription_that_was_begun_with_it(tmp_path: Path) -> None:
+    with TranscriptionServer(delay=0.3) as server:
+        settings: dict[str, Any] = {"sound": Sound(url=server.url, key=server.key)}
+        with opened(tmp_path / "home", **settings) as leaf:
+            session = leaf.session(leaf.local_scope())
+            file = session.files.add("talk.mp3", io.BytesIO(minutes(40))).file
+            session.transcripts.begin(file.id)
+            until(lambda: session.transcripts.of(file).seconds > 0)
+            [job] = session.jobs.list()
+            session.jobs.stop(job.id)
+            until(lambda: session.transcripts.of(file).state == "none")
+            until(lambda: not [t for t in threading.enumerate() if t.name == "leaf-transcribe"])
+            assert session.transcripts.of(file).seconds > 0, "what is done is kept"
+
+
 def test_stop_ends_the_wait_and_what_is_done_is_kept(tmp_path: Path, pool: Pool) -> None:
     with TranscriptionServer() as server, resolver(tmp_path, pool, server) as it:
         file = it.add("talk.mp3", minutes(40))

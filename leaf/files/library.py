@@ -383,10 +383,10 @@ class Library:
         stop: threading.Event | None = None,
         on_progress: OnProgress | None = None,
     ) -> Transcript:
-        """Wait until the words of a recording are known. Raises as `read`, and
+        """Wait until the words of a recording are known; `stop` ends it. Raises as `read`, and
         StillTranscribingError when patience ends."""
         current = self._readable(scope, file.id)
-        self._transcripts.captions(scope, current, stop, on_progress)
+        self._transcripts.captions(scope, current, stop, on_progress, ends=True)
         return self._transcripts.of(current)
 
     def begin_transcript(self, scope: Scope, file: File) -> None:

@@ -38,7 +38,7 @@ from leaf.readers.locate.where import timestamp
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
 from leaf.store.model import File, Scope
-from leaf.transcription.base import Cue, Pcm, Transcriber
+from leaf.transcription.base import Cue, Pcm, Transcriber, raise_if_stopped
 from leaf.transcription.engines import none_is_on
 
 log = logging.getLogger(__name__)
@@ -167,15 +167,19 @@ class TranscriptService:
         file: File,
         stop: threading.Event | None = None,
         on_progress: OnProgress | None = None,
+        *,
+        ends: bool = False,
     ) -> Path | None:
         """The whole transcript as WebVTT, made now if it is not there; None if nobody speaks.
+        `stop` ends the work where nobody else waits; what was begun in the background only if it
+        `ends` that too.
 
         Raises TranscriptionError where no engine is on or it fails, StillTranscribingError when
         patience ends (the work goes on), UnreadableFileError for a video without sound or damaged
         sound, RunError after `stop`.
         """
         key = (file.workspace_id, file.sha256)
-        done = self._done(key) or self._wait(scope, file, stop, on_progress)
+        done = self._done(key) or self._wait(scope, file, stop, on_progress, ends)
         return self._words(key) if done.cues else None
 
     def cues(self, file: File) -> tuple[Cue, ...]:
@@ -232,7 +236,12 @@ class TranscriptService:
             job.over.wait(2.0)
 
     def _wait(
-        self, scope: Scope, file: File, stop: threading.Event | None, on_progress: OnProgress | None
+        self,
+        scope: Scope,
+        file: File,
+        stop: threading.Event | None,
+        on_progress: OnProgress | None,
+        ends: bool,
     ) -> Transcript:
         """Work on it with whoever else asks for it, until it is done."""
         if not has_sound(file):
@@ -259,6 +268,7 @@ class TranscriptService:
         finally:
             with self._guard:
                 job.waiters -= 1
+                job.kept &= not (ends and stop is not None and stop.is_set())
                 if not job.waiters and not job.kept:
                     job.stop.set()
         if job.error is not None:
@@ -311,14 +321,14 @@ class TranscriptService:
         if engine is None:
             raise none_is_on()
         while not self._working.acquire(timeout=TICK):
-            _raise_if_stopped(job)
+            raise_if_stopped(job.stop)
             job.text = f"{job.file.name} waits: another recording is being transcribed"
         try:
             pieces = self._pieces(key)
             at = pieces[-1][0] if pieces else 0.0
             ended = len(pieces) == self._count(key) and (self._folder(key) / "ended").exists()
             while not ended:
-                _raise_if_stopped(job)
+                raise_if_stopped(job.stop)
                 self._kept.check_room()
                 job.seconds, job.text = at, self._where(job.file, at)
                 at, ended = self._piece(job, key, engine, at)
@@ -361,7 +371,7 @@ class TranscriptService:
                 if piece.silent or not sound.path.is_file()
                 else engine.transcribe(sound, job.stop, note)
             )
-            _raise_if_stopped(job)
+            raise_if_stopped(job.stop)
             rows = [[round(at + c.start, 3), round(at + c.end, 3), c.text] for c in cues]
             _write(
                 folder / f"{round(at * 1000):012d}.json",
@@ -458,11 +468,6 @@ def _sane(piece: PieceHeard, at: float) -> float:
             "The times in this recording make no sense.", "Convert it to MP3 or WAV, and add that."
         )
     return piece.last
-
-
-def _raise_if_stopped(job: _Job) -> None:
-    if job.stop.is_set():
-        raise RunError("Stopped.")
 
 
 def _made(folder: Path) -> Path:
