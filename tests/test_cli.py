@@ -125,6 +125,21 @@ def chunks(printed: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in printed.splitlines()]
 
 
+def test_a_question_that_is_refused_leaves_no_empty_chat(tmp_path: Path, sales: Path) -> None:
+    with MessagesServer(lambda _: Turn.say("42.")) as server:
+        cli = Cli(tmp_path / "home", LEAF_BUDGET_USER="10 tokens/day", **model_environ(server.url))
+        assert cli("ask", "What is it?").returncode == 0
+        refused = cli("ask", "And now?")
+        assert (refused.returncode, "used up" in refused.stderr) == (1, True)
+        assert len(cli("chats", "list").stdout.splitlines()) == 1
+        waits = cli("ask", "-f", str(sales), "And of these?")
+        assert waits.returncode == 1
+        _, chat = waits.stderr.split("[chat ")
+        goes_on = cli("chats", "show", chat.partition("]")[0])
+        assert goes_on.returncode == 0, "its files wait for a question there, so it is named"
+        assert len(server.requests) == 1
+
+
 def test_ask_answers_from_a_file_without_a_key(shared_cli: Cli, sales: Path) -> None:
     done = shared_cli("ask", "-f", str(sales), "total revenue by region")
     assert done.returncode == 0, done.stderr

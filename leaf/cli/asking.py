@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from leaf.cli.common import FAILED, OK, UsageError, add_files_option, add_path, check_paths, reached
 from leaf.cli.viewer import UNFINISHED, Viewer, attend
-from leaf.errors import NotFoundError
+from leaf.errors import LeafError, NotFoundError
 
 if TYPE_CHECKING:
     from leaf.cli.common import Parsers
@@ -53,10 +53,17 @@ def _ask(args: argparse.Namespace) -> int:
         except NotFoundError as e:
             raise UsageError(e.message, e.hint) from e
         files = [add_path(session, path, args.question) for path in args.files]
-        chat = chat or session.chats.create()  # last: no empty one is left where a file fails
-        message = session.messages.send(
-            chat.id, args.question, [f.id for f in files], model=args.model
-        )
+        chat, begun = chat or session.chats.create(), chat is None  # last: a file may fail
+        try:
+            message = session.messages.send(
+                chat.id, args.question, [f.id for f in files], model=args.model
+            )
+        except LeafError:
+            if begun and not files:
+                session.chats.purge(chat.id)
+            elif not args.json:  # the files wait in it for a question that is not refused
+                print(f"[chat {chat.id}]", file=sys.stderr)
+            raise
         ended = attend(Viewer(session, message, args.json), app, unattended="stop")
         if not args.json:
             print(f"\n[chat {chat.id}]", file=sys.stderr)
