@@ -724,6 +724,9 @@ def test_several_files_are_given_in_their_order_and_one_that_is_put_away_says_so
     assert gone.deleted_at is not None
     with pytest.raises(NotFoundError, match=r"b\.csv was deleted"):
         files.get_all(store.db, scope, order)
+    with pytest.raises(NotFoundError, match=r"b\.csv was deleted"):
+        files.delete(store.db, scope, second.id)
+    assert files.get(store.db, scope, second.id, deleted=True).deleted_at == gone.deleted_at
 
 
 def test_files_are_searched_and_sorted(store: Store, scope: Scope) -> None:
