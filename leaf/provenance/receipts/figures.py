@@ -85,8 +85,10 @@ _LOWER += " julio agosto septiembre octubre noviembre diciembre"
 """Months that are not written with a capital; `may` and `march` without one are verbs."""
 _DAY_MONTH = rf"(?=[A-ZÄÖÜ]|(?:{_LOWER.replace(' ', '|')})\b)"
 _MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
-_POWER = re.compile(r"(?<=\d)e([-+−]?\d{1,2})(?!\w)", re.IGNORECASE)
-"""`1.2e-05`, as code prints it."""
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
+_TEN = r"\s?(?:[×x*·⋅]|\\times|\\cdot)\s?10(?:\^(?P<brace>\{)?(?P<to>[-+−]?\d{1,2})(?(brace)\})|(?P<raised>[⁻⁺]?[⁰¹²³⁴-⁹]{1,2}))"
+_POWER = re.compile(rf"(?<=\d)(?:e(?P<e>[-+−]?\d{{1,2}})|{_TEN})(?![\w⁰-⁹])", re.IGNORECASE)
+"""`1.2e-05`, as code prints it, and `1.2×10⁻⁵`, `1.2 x 10^-5`, as people do."""
 _SCALES = {
     "k": 1e3,
     "thousand": 1e3,
@@ -140,7 +142,7 @@ _NUMBER = (
     r"(?:\d{1,2}(?:,\d\d)+,\d{3}(?!\d)(?:\.\d+)?|"  # 1,23,456 of India
     rf"\d{{1,3}}(?:[,.{_THIN}]\d{{3}})+(?!\d)(?:[.,]\d+)?|"
     r"\d+(?:[.,]\d+)?|(?<![\w.,)\]])\.\d+)"
-    r"(?:(?<=\d)e[-+−]?\d{1,2}(?!\w))?"
+    rf"(?:{_POWER.pattern})?"
 )
 _POINTS = (
     r"(?:(?:%|percent(?:age)?)[ -]?points?|Prozentpunkte?n?|%-Punkte?n?|points? de "
@@ -338,7 +340,8 @@ def _readings(number: str, point: str) -> list[tuple[float, float]]:
     """Value and half of the last digit, for each way to read the separators; `point` stands before
     decimals, if that is known."""
     if power := _POWER.search(number):
-        factor = float(f"1e{power[1].replace('−', '-')}")
+        exponent = power["e"] or power["to"] or power["raised"]
+        factor = float(f"1e{exponent.translate(_RAISED)}")
         return [(v * factor, h * factor) for v, h in _readings(number[: power.start()], point)]
     plain = re.sub(f"[{_THIN}]", "", number)
     marks = [c for c in plain if c in ",."]
