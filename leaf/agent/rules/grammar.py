@@ -385,39 +385,37 @@ def _share(table: AskedTable, items: Sequence[Item]) -> Query | None:
 
 
 def _top(table: AskedTable, items: Sequence[Item]) -> Query | None:
-    """`top 5 products by total revenue`; where each row is a product of its own, `by revenue` is
-    enough."""
-    limit, at = (
-        next(iter(_of(items, "N")), "5"),
-        next(i for i, (role, _) in enumerate(items) if role == "b"),
-    )
-    single = items[at - 1][1].distinct == table.rows and not _of(items, "f")
-    query = _figures(table, [("f", "max"), *items[at:]] if single else items[at:])
-    return _within(_ranked(query, items[at - 1], items[0][1]), limit)
+    """`top 5 products by total revenue`."""
+    at = next(i for i, (role, _) in enumerate(items) if role == "b")
+    query = _figures(table, _ranking(table, items[at - 1], items[at:], "max"))
+    return _ranked(query, items[at - 1], items[0][1], next(iter(_of(items, "N")), "5"))
 
 
-def _which(table: AskedTable, items: Sequence[Item]) -> Query | None:
+def _which(table: AskedTable, items: Sequence[Item], limit: str = "1") -> Query | None:
     """`which region has the highest total revenue`, `which month had the most orders`."""
     at = 2 if items[2][0] in "mf" and items[2][1] in ("max", "min") else len(items) - 1
-    rest = [item for i, item in enumerate(items[2:], 2) if i != at]
+    key, rank = items[1], str(items[at][1])
+    rest = _ranking(table, key, [item for i, item in enumerate(items[2:], 2) if i != at], rank)
     query = _rows(rest) if rest[0][0] == "r" else _figures(table, rest)
-    return _ranked(query, items[1], str(items[at][1])) if items[at][1] in ("max", "min") else None
+    return _ranked(query, key, rank, limit) if rank in ("max", "min") else None
 
 
 def _best(table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`the five products with the highest total revenue`, `which 3 months had the most orders`."""
-    limit = next(at for at, (role, _) in enumerate(items) if role == "N")
-    rest = items[limit + 1 :]
-    query = _which(table, [items[limit], rest[0], *rest[2 if rest[1][0] == "i" else 1 :]])
-    return _within(query, items[limit][1])
+    at = next(at for at, (role, _) in enumerate(items) if role == "N")
+    rest = [item for i, item in enumerate(items[at:]) if i != 2 or item[0] != "i"]
+    return _which(table, rest, limit=items[at][1])
 
 
-def _within(query: Query | None, limit: str) -> Query | None:
-    fits = re.fullmatch(r"[1-9]\d{0,2}", limit)
-    return replace(query, limit=int(limit)) if query and fits else None
+def _ranking(table: AskedTable, key: Item, items: Sequence[Item], rank: str) -> Sequence[Item]:
+    """The words of a figure, with the function that nothing else says: the highest price is that of
+    a row; so is the highest revenue where each row is a product of its own."""
+    columns = [] if _of(items, "f") else _of(items, "K")
+    single = key[0] == "K" and key[1].distinct == table.rows
+    return [("f", rank), *items] if columns and (single or is_rate(columns[0].words)) else items
 
 
-def _ranked(query: Query | None, key: Item, rank: str) -> Query | None:
+def _ranked(query: Query | None, key: Item, rank: str, limit: str) -> Query | None:
     group = (key[1], "") if key[0] == "K" else (NO_COLUMN, key[1])
     if (
         query is None
@@ -425,9 +423,10 @@ def _ranked(query: Query | None, key: Item, rank: str) -> Query | None:
         or len(query.figures) != 1
         or not group[0].is_group
         or group[0].kind == "date"
+        or not re.fullmatch(r"[1-9]\d{0,2}", limit)
     ):
         return None
-    return replace(query, kind="top", groups=(group,), rank=rank)
+    return replace(query, kind="top", groups=(group,), rank=rank, limit=int(limit))
 
 
 def _by(query: Query, items: Sequence[Item]) -> Query | None:
