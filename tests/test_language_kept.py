@@ -128,7 +128,7 @@ def test_what_was_left_out_and_what_is_doubtful_is_said_in_the_language() -> Non
         assert coverage.missing(covered) == ["2 Zeilen als Summen, 1 als Titel ausgelassen"]
         assert coverage.line(covered) == "6 von 9 Zeilen; 2 als Summen, 1 als Titel ausgelassen"
         assert coverage.doubts(covered) == [
-            "2 Zeilen, vielleicht Zwischensummen, zählen als Daten (rows 4, 7)"
+            "2 Zeilen, vielleicht Zwischensummen, zählen als Daten (Zeilen 4, 7)"
         ]
         assert "totals" in coverage.sentence(covered)
     with speaking("fr"):

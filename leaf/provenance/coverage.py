@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from leaf.language import kept, problems
+from leaf.language import kept, places, problems
 from leaf.language.text import ENGLISH, in_digits, mark, n_, speaking, t
 from leaf.readers.notes import Effect, effect
 from leaf.shapes.part_values import data_in
@@ -254,13 +254,14 @@ def _with_cells(text: str, cells: str) -> str:
     text, named = text.rstrip("."), f" ({cells})" if cells else ""
     if cells in text and not text.endswith(named):
         named = ""
-    bare = text.removesuffix(named)
+    bare, where = text.removesuffix(named), f" ({places.place(cells)})" if named else ""
     if (known := kept.part(bare)) != bare:
-        return known + named
+        return known + where
     for ending in (".", ""):
         if (known := problems.said(text + ending)) != text + ending:
             known = known.rstrip(".")
-            return known if not named or cells in known else known + named
+            there = cells in known or places.place(cells) in known
+            return known if not named or there else known + where
     return bare + named
 
 
