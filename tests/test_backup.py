@@ -145,6 +145,21 @@ def test_no_secret_is_in_a_backup_unless_asked_for(tmp_path: Path) -> None:
         assert len(all_rows(leaf)["integrations"]) == 1
 
 
+def test_no_rows_come_back_where_the_key_that_they_need_does_not(tmp_path: Path) -> None:
+    home, other = tmp_path / "home", Settings(home=tmp_path / "other")
+    with opened(home) as leaf:
+        filled(leaf)
+        (home / "secret.key").write_text("the key")
+        leaf.backup(tmp_path / "whole", secrets=True)
+    (other.home / "secret.key").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"secret\.key"):
+        restore(other, tmp_path / "whole")
+    (other.home / "secret.key").rmdir()
+    assert restore(other, tmp_path / "whole").secrets, "nothing was restored before"
+    assert (other.home / "secret.key").read_text() == "the key"
+    assert (other.home / "secret.key").stat().st_mode & 0o777 == 0o600
+
+
 def test_the_rows_are_those_of_one_moment(tmp_path: Path) -> None:
     with opened(tmp_path / "home") as leaf:
         session = leaf.session(leaf.local_scope())

@@ -70,13 +70,15 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
                 _note(tx, notes, replaced)
                 _check_counts(tx, manifest)
                 audit.add(tx, Scope("", ""), "backup restored", manifest.made_at)
+                # First: rows without their key cannot be read; a key alone is written over next time.
+                if not replace:
+                    _restore_files(settings.home, backup, manifest)
             if inside:  # their tables were made anew with all others
                 _restore_blobs(blobs, backup)
             if replace:
                 for name in KEPT_FOLDERS:  # a chat may be in both, with results of the same names
                     shutil.rmtree(settings.home / name, ignore_errors=True)
-            _restore_files(settings.home, backup, manifest)
-            if replace:
+                _restore_files(settings.home, backup, manifest)
                 db.scrub()
     return Restored(
         sum(manifest.rows.values()),
@@ -168,11 +170,14 @@ def _check_counts(tx: Transaction, manifest: BackupManifest) -> None:
 
 
 def _restore_files(home: Path, backup: BackupSource, manifest: BackupManifest) -> None:
+    """Each whole or not at all."""
     for name in manifest.parts:
         if not name.startswith("files/"):
             continue
         path = home / name.removeprefix("files/")
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with backup.open(name) as stream, path.open("wb") as file:
-            path.chmod(0o600)
+        beside = path.with_name(f".{path.name}.restored")
+        with backup.open(name) as stream, beside.open("wb") as file:
+            beside.chmod(0o600)
             shutil.copyfileobj(stream, file)
+        beside.replace(path)
