@@ -31,6 +31,7 @@ from leaf.keeping.remover import OPERATOR
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.sessions.house import House
 from leaf.sessions.session import Session
+from leaf.settings.mail import one_form
 from leaf.store import audit, files, links, logins, operator_lists, users
 from leaf.store.audit import AuditLine
 from leaf.store.changes import Hub
@@ -135,7 +136,7 @@ class Leaf:
                 visit = logins.find(self._db, identity, workspace_id)
         except SignInError as e:
             if e.reason == "refused":
-                audit.unscoped_refused(self._db, str(claims.get("email") or "").strip().lower())
+                audit.unscoped_refused(self._db, one_form(str(claims.get("email") or "")))
             raise
         if visit is None:
             raise NotFoundError("Your workspace was removed just now.", "Reload the page.")

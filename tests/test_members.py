@@ -13,6 +13,7 @@ import pytest
 from leaf.errors import InvalidInputError, NotFoundError, SignInError
 from leaf.identity import identify
 from leaf.settings import Settings
+from leaf.settings.mail import one_form
 from leaf.store import (
     Store,
     chat_files,
@@ -88,6 +89,9 @@ def ann(store: Store) -> Scope:
         ({"email": None}, "refused", "e-mail address"),
         ({"email": "local"}, "refused", "not an e-mail address"),
         ({"email": "a@b@example.org"}, "refused", "not an e-mail address"),
+        ({"email": "mi\u212ae@example.org"}, "refused", "not an e-mail address"),
+        ({"email": "a\u200bnn@example.org"}, "refused", "not an e-mail address"),
+        ({"email": "a\ud800nn@example.org"}, "refused", "not an e-mail address"),
         ({"email_verified": False}, "refused", "not verified"),
         ({"email_verified": "false"}, "refused", "not verified"),
         ({"sub": ""}, "refused", "which account"),
@@ -132,6 +136,7 @@ def test_a_name_is_made_of_what_the_provider_tells(
         (("example.org",), (), "ann@sub.example.org", False),
         (("example.org",), (), "ann@evilexample.org", False),
         (("example.org",), ("guest@other.net",), "guest@other.net", True),
+        ((), ("jos\u00e9@other.net",), "jose\u0301@other.net", True),
         ((), ("guest@other.net",), "ann@other.net", False),
     ],
 )
@@ -140,7 +145,7 @@ def test_only_allowed_addresses_are_let_in(
 ) -> None:
     settings = Settings(allowed_domains=domains, allowed_emails=emails)
     if let_in:
-        assert identify(claims(email=address), settings, NOW).email == address.lower()
+        assert identify(claims(email=address), settings, NOW).email == one_form(address)
     else:
         with pytest.raises(SignInError, match="may not use this Leaf") as caught:
             identify(claims(email=address), settings, NOW)
@@ -269,6 +274,25 @@ def test_an_invitation_is_accepted_at_the_next_sign_in(store: Store, ann: Scope)
     }
     with pytest.raises(InvalidInputError, match="member already"):
         members.invite(store.db, ann, "bob@example.org")
+
+
+@pytest.mark.parametrize("invited", ["jose\u0301@example.org", "JOS\u00c9@example.org"])
+def test_an_address_is_one_however_its_letters_are_written(
+    store: Store, ann: Scope, invited: str
+) -> None:
+    members.invite(store.db, ann, invited)
+    jose = sign_in(store, "Jos\u00e9").scope
+    assert jose.workspace_id == ann.workspace_id
+    with pytest.raises(InvalidInputError, match="member already"):
+        members.invite(store.db, ann, invited)
+    assert logins.unscoped_unlink(store.db, invited)
+
+
+def test_an_address_that_only_looks_like_one_opens_no_account(store: Store) -> None:
+    mike = sign_in(store, "Mike").user.id
+    with pytest.raises(SignInError, match="not an e-mail address"):
+        sign_in(store, "Evil", email="mi\u212ae@example.org", iss="https://other.example")
+    assert sign_in(store, "Mike", nonce="next").user.id == mike
 
 
 def test_an_invitation_that_was_taken_back_opens_nothing(store: Store, ann: Scope) -> None:

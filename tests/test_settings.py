@@ -125,10 +125,14 @@ def test_the_audit_log_can_be_kept_for_ever(days: str) -> None:
 
 def test_who_may_sign_in_is_read_from_words_or_lists() -> None:
     settings = load(
-        {"LEAF_ALLOWED_EMAILS": " Ann@Example.org, bob@example.net"},
+        {"LEAF_ALLOWED_EMAILS": " Ann@Example.org, bob@example.net, jose\u0301@example.org"},
         {"LEAF_ALLOWED_DOMAINS": ["@Example.com", "b.org"]},
     )
-    assert settings.allowed_emails == ("ann@example.org", "bob@example.net")
+    assert settings.allowed_emails == (
+        "ann@example.org",
+        "bob@example.net",
+        "jos\u00e9@example.org",
+    )
     assert settings.allowed_domains == ("example.com", "b.org")
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from leaf.errors import SettingsError
+from leaf.settings.mail import one_form
 
 MOST = 1e15
 """From there on a number is as good as without an end."""
@@ -102,7 +103,7 @@ def emails(given: str, key: str) -> tuple[str, ...]:
 
 
 def _who(raw_value: str, key: str, kind: str, fits: Callable[[str], bool]) -> tuple[str, ...]:
-    words = tuple(word.lower().removeprefix("@") for word in _words(raw_value))
+    words = tuple(one_form(word).removeprefix("@") for word in _words(raw_value))
     if not words or not all(map(fits, words)):
         raise SettingsError(f"{key} is '{raw_value}'.", f"Give {kind}, separated by commas.")
     return words

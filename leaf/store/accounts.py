@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from leaf.errors import InvalidInputError, NotFoundError
+from leaf.settings.mail import one_form
 from leaf.store import link_rows, messages, projects
 from leaf.store.database import Database, Row, Transaction
 from leaf.store.model import Scope
@@ -57,9 +58,7 @@ def remove_account(tx: Transaction, email: str) -> AccountGone:
 
     Raises NotFoundError, and InvalidInputError where others would be left without an owner.
     """
-    rows = tx.read(
-        "SELECT id, email FROM users WHERE email = :email", {"email": email.strip().lower()}
-    )
+    rows = tx.read("SELECT id, email FROM users WHERE email = :email", {"email": one_form(email)})
     if not rows:
         raise NotFoundError(
             f"Nobody here has the address {email}.", "See: python -m leaf users list"

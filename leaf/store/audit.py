@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from leaf.errors import InvalidInputError, NotFoundError
+from leaf.settings.mail import one_form
 from leaf.store.database import Database, Row, Transaction, now, one_of
 from leaf.store.ids import new_id
 from leaf.store.model import Scope
@@ -223,7 +224,7 @@ def _wanted_of_all(kind: str, email: str) -> tuple[str, Row]:
     condition, values = _wanted(kind, "")
     if not email.strip():
         return condition, values
-    values["email"] = email.strip().lower()
+    values["email"] = one_form(email)
     return f"{condition} AND (u.email = :email OR a.subject = :email)", values
 
 

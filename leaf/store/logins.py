@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from leaf.errors import NotFoundError, SignInError
+from leaf.settings.mail import one_form
 from leaf.store import audit, users
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
@@ -239,9 +240,7 @@ def unscoped_unlink(db: Database, email: str) -> bool:
     Returns whether there is such a user.
     """
     with db.transaction() as tx:
-        rows = tx.read(
-            "SELECT id FROM users WHERE email = :email", {"email": email.strip().lower()}
-        )
+        rows = tx.read("SELECT id FROM users WHERE email = :email", {"email": one_form(email)})
         for row in rows:
             _concerns(tx, str(row["id"]))
             audit.add(tx, Scope("", ""), "account unlinked", str(row["id"]))

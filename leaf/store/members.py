@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from leaf.errors import InvalidInputError, NotFoundError
+from leaf.settings.mail import is_plain, one_form
 from leaf.store import audit, messages, projects
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
@@ -17,9 +18,9 @@ _ADDRESS = re.compile(r"[^@\s\x00-\x1f]+@[^@\s\x00-\x1f.][^@\s\x00-\x1f]*")
 
 
 def clean_address(email: str) -> str:
-    """In lower case. Raises InvalidInputError for what cannot be an e-mail address."""
-    address = email.strip().lower()
-    if not _ADDRESS.fullmatch(address) or len(address) > 254:
+    """In the one form of it. Raises InvalidInputError for what cannot be an e-mail address."""
+    address = one_form(email)
+    if not _ADDRESS.fullmatch(address) or len(address) > 254 or not is_plain(email.strip()):
         raise InvalidInputError(
             f"'{address[:80]}' is not an e-mail address.", "Write it like ann@example.org."
         )

@@ -4,6 +4,7 @@ configured; see `logins`."""
 from __future__ import annotations
 
 from leaf.errors import NotFoundError
+from leaf.settings.mail import one_form
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
 from leaf.store.model import Scope, User
@@ -26,7 +27,7 @@ def member_of(tx: Transaction, scope: Scope, email: str) -> str:
     rows = tx.read(
         "SELECT u.id FROM users u JOIN workspace_members o ON o.user_id = u.id "
         "WHERE o.workspace_id = :workspace AND u.email = :email",
-        params(scope, email=email.strip().lower()),
+        params(scope, email=one_form(email)),
     )
     if not rows:
         raise NotFoundError(
@@ -55,7 +56,7 @@ def ensure_user(db: Database, email: str, name: str) -> Scope:
         if scope is not None:
             return scope
         at = now()
-        row = {"id": new_id(), "email": email.strip().lower(), "name": name, "at": at}
+        row = {"id": new_id(), "email": one_form(email), "name": name, "at": at}
         tx.execute(
             "INSERT INTO users (id, email, name, created_at) VALUES (:id, :email, :name, :at) ON "
             "CONFLICT DO NOTHING",
@@ -95,6 +96,6 @@ def _find(tx: Transaction, email: str) -> Scope | None:
     rows = tx.read(
         "SELECT w.workspace_id, u.id FROM users u JOIN workspace_members w ON w.user_id = u.id "
         "WHERE u.email = :email ORDER BY w.created_at LIMIT 1",
-        {"email": email.strip().lower()},
+        {"email": one_form(email)},
     )
     return Scope(str(rows[0]["workspace_id"]), str(rows[0]["id"])) if rows else None
