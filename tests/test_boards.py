@@ -243,7 +243,11 @@ def test_a_board_shows_nothing_of_a_chat_that_its_maker_cannot_open(desk: Desk) 
     for session in (desk.ann, desk.ben):
         (left,) = session.boards.pins(board.id)
         assert (left.pin.state, left.pin.content, left.pin.earlier) == ("left", None, None)
-        assert b"North" not in session.boards.export(board.id, "html")
+        assert left.pin.title == (made.title if session is desk.ben else "")
+        exported = session.boards.export(board.id, "html").decode()
+        assert "takes no part" in exported
+        assert "North" not in exported
+        assert made.title not in exported
     with pytest.raises(NotFoundError):
         desk.ben.boards.recompute(made.id)
 

@@ -211,6 +211,36 @@ def told(*parts: Part, title: str = "T") -> str:
     return chat_page(ChatShown(title, [question, answer], {}, at), lambda _: b"\x89PNG")
 
 
+def test_a_board_is_no_way_around_the_host_of_a_chat(desk: Desk) -> None:
+    desk.ann.chats.add_participant(desk.chat_id, "b@example.org")
+    made, board, _ = desk.ben.boards.pin(desk.chat_id, "r1")
+    with pytest.raises(InvalidInputError, match="is shared by Ann; only they can"):
+        desk.ben.links.share_board(board.id)
+    assert desk.ben.links.of_board(board.id) == []
+    anns = desk.ann.links.share_chat(desk.chat_id), desk.ann.links.share_board(pinned(desk))
+    desk.ann.chats.remove_participant(desk.chat_id, desk.ann.scope.user_id)
+    bens = desk.ben.links.share_board(board.id)  # whose chat it is now
+    assert "North" in desk.page(bens.token)
+    desk.ben.chats.add_participant(desk.chat_id, "a@example.org")
+    assert "North" in desk.page(bens.token)
+    for one in anns:  # who came back as a guest lets nobody in
+        assert not desk.page(one.token)
+    with pytest.raises(InvalidInputError, match="is shared by Ben"):
+        desk.ann.links.update(anns[1].link.id)
+    desk.ben.boards.remove(made.id)
+    assert "North" not in desk.page(desk.ben.links.share_board(board.id).token)
+
+
+def test_a_page_has_no_word_of_a_chat_that_its_maker_cannot_open(desk: Desk) -> None:
+    desk.ann.chats.add_participant(desk.chat_id, "b@example.org")
+    made, board, _ = desk.ben.boards.pin(desk.chat_id, "r1")
+    desk.ann.chats.remove_participant(desk.chat_id, desk.ben.scope.user_id)
+    page = desk.page(desk.ben.links.share_board(board.id).token)
+    assert "takes no part" in page
+    assert "region" in made.title
+    assert "region" not in page
+
+
 def test_hostile_words_are_words() -> None:
     tool: Any = {
         "type": "tool-query_tables",

@@ -29,6 +29,7 @@ class PinTold:
     """A pin as an export tells it."""
 
     title: str
+    """Empty where nothing may be shown."""
     content: PinContent | None
     state: PinState
     drawn: bytes | None
@@ -54,7 +55,8 @@ def document(name: str, told: Sequence[PinTold], at: datetime) -> ChatDocument:
     board = ChatDocument()
     pieces = [f"# {_plain(name)}", f"*{_plain(_dated(told, at))}*"]
     for one in told:
-        pieces.append(harmless_markdown(f"## {_plain(one.title)}"))
+        if one.title:
+            pieces.append(harmless_markdown(f"## {_plain(one.title)}"))
         if one.content is None:
             pieces.append(f"*{pins.STATES.get(one.state, '')}*")
             continue
@@ -75,7 +77,8 @@ def _dated(told: Sequence[PinTold], at: datetime) -> str:
 
 
 def _section(one: PinTold) -> str:
-    head = f'<section>\n<h2 dir="auto">{escape(one.title)}</h2>\n'
+    title = f'<h2 dir="auto">{escape(one.title)}</h2>\n' if one.title else ""
+    head = f"<section>\n{title}"
     content = one.content
     if content is None:
         return f"{head}<p>{escape(pins.STATES.get(one.state, ''))}</p>\n</section>"

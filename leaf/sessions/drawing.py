@@ -38,7 +38,7 @@ def pins_told(house: House, shown: Sequence[PinShown]) -> list[PinTold]:
 
     return [
         PinTold(
-            one.pin.title,
+            one.pin.title if one.pin.content else "",
             one.pin.content,
             one.pin.state,
             _pinned(house, one.pin.content) if at < CHARTS and one.pin.content else None,

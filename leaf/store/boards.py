@@ -85,6 +85,7 @@ class Pin:
     """Of its rows, as they were when it was pinned or computed again."""
     kind: PinKind
     title: str
+    """Empty for others where nothing may be shown."""
     content: PinContent | None
     """None where nothing may be shown: see `state`."""
     earlier: PinContent | None
@@ -416,8 +417,10 @@ def _insert(
 
 
 def _pin(row: Row) -> Pin:
-    """Nothing is told of what may not be shown."""
+    """Nothing is told of what may not be shown; its title, which is a question of the chat, whose board
+    it is alone, who restores or removes it."""
     hidden: dict[str, Any] = {"content": None, "earlier": None, "outcome": None}
+    hidden["title"] = row["title"] if row["own"] else ""
     return Pin(**{**row, **(hidden if row["state"] else {})})
 
 

@@ -1,8 +1,9 @@
 """Links that anyone may open: each shows one snapshot of a chat or a board.
 
-Of the token that stands in the address only the SHA-256 is kept. A link opens while whoever made it
-belongs to the workspace and takes part in every chat of which the snapshot shows something, and while
-none of these was put away; what is deleted for good takes the links that show it along.
+Of the token that stands in the address only the SHA-256 is kept. A link is made by whoever is the host
+of every chat of which the snapshot shows something, be it pinned on a board, and opens while they still
+are, belong to the workspace, and none of these chats was put away; what is deleted for good takes the
+links that show it along.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ _MAKERS = (
 _THERE = f"""
     ({_MAKERS} AND NOT EXISTS (SELECT 1 FROM shared_link_chats s WHERE s.link_id = l.id AND NOT EXISTS (
         SELECT 1 FROM chats c JOIN chat_participants q ON q.chat_id = c.id AND q.user_id = l.user_id
-        WHERE c.id = s.chat_id AND c.deleted_at IS NULL)))
+        WHERE c.id = s.chat_id AND c.deleted_at IS NULL AND NOT EXISTS (
+            SELECT 1 FROM chat_participants e WHERE e.chat_id = c.id AND (e.created_at < q.created_at OR
+                (e.created_at = q.created_at AND e.user_id < q.user_id))))))
 """
-"""True for the links (as `l`) whose maker may read what they show."""
+"""True for the links (as `l`) whose maker may let anyone read what they show."""
 _COLUMNS = f"""
     l.id, l.chat_id, l.board_id, l.created_at, l.taken_at, l.expires_at, l.opened, l.opened_at,
     l.user_id = :user AS own,
@@ -68,7 +71,7 @@ class SharedLink:
     own: bool
     author: str
     state: LinkState
-    """`resting`: its maker may not read what it shows now, so nobody may by it."""
+    """`resting`: its maker may not let anyone read what it shows now."""
     title: str
     """Of the chat or board; empty for one that the caller may not see."""
 
@@ -93,8 +96,8 @@ def hashed(token: str) -> str:
 
 
 def add(db: Database, scope: Scope, draft: LinkDraft) -> SharedLink:
-    """Raises NotFoundError, and InvalidInputError for one who only takes part in the chat, and for one
-    too many."""
+    """Raises NotFoundError, and InvalidInputError for one who only takes part in a chat of which it
+    shows something, and for one too many."""
     link_id, at = new_id(), now()
     with db.transaction(scope) as tx:
         check_may_share(tx, scope, draft.chat_id, draft.board_id)
@@ -133,6 +136,17 @@ def check_may_share(tx: Transaction, scope: Scope, chat_id: str, board_id: str) 
         raise InvalidInputError(
             "This board is somebody else's; only they can let anyone read it by a link.",
             "Ask them.",
+        )
+
+
+def _check_may_show(tx: Transaction, scope: Scope, chat_id: str) -> None:
+    """A board is no way around the host of a chat. Raises NotFoundError, InvalidInputError."""
+    title = chats.get(tx, scope, chat_id).title or "Untitled"
+    host, name = chats.host_of(tx, chat_id)
+    if host != scope.user_id:
+        raise InvalidInputError(
+            f"“{title}” is shared by {name}; only they can let anyone read of it by a link.",
+            "Remove what is pinned of it from the board, or ask them.",
         )
 
 
@@ -303,7 +317,7 @@ def _read(
 
 def _name_chats(tx: Transaction, scope: Scope, link_id: str, shown: Collection[str]) -> None:
     for chat_id in sorted(set(shown)):
-        chats.get(tx, scope, chat_id)
+        _check_may_show(tx, scope, chat_id)
         tx.execute(
             "INSERT INTO shared_link_chats (link_id, workspace_id, user_id, chat_id) VALUES (:link, "
             ":workspace, :user, :chat)",

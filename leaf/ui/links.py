@@ -39,9 +39,7 @@ BOARD_SHOWS = mark(
 )
 STATES = {
     "expired": mark("It has run out: it opens nothing."),
-    "resting": mark(
-        "It opens nothing now: what it shows was put away, or its maker takes part no more."
-    ),
+    "resting": mark("It opens nothing now: what it shows was put away, or is in another's hands."),
 }
 
 

@@ -97,7 +97,8 @@ def _draw_head(pin: Pin, number: int, of: int) -> None:
         gap="xsmall",
         key=f"pin-head-{pin.id}",
     ):
-        st.subheader(markdown.label(pin.title, TITLE_LENGTH), anchor=False, width="stretch")
+        if pin.title:
+            st.subheader(markdown.label(pin.title, TITLE_LENGTH), anchor=False, width="stretch")
         if not pin.own:
             return
         title = words.cut(pin.title, 40)
