@@ -448,6 +448,31 @@ def test_members_join_a_chat_by_its_address_where_its_people_let_them(desk: Desk
     assert "chat opened to members" in found
 
 
+def test_nobody_joins_a_chat_of_somebody_who_was_removed(desk: Desk) -> None:
+    chat = desk.ben.chats.create()
+    finished(desk.ben, desk.ben.messages.send(chat.id, "Later?", []).id)
+    desk.ben.links.set_open(chat.id, True)
+    assert desk.ann.links.host_of(chat.id) == "Ben"
+    desk.ann.team.remove(desk.ben.scope.user_id)
+    assert desk.ann.links.host_of(chat.id) == ""
+    with pytest.raises(NotFoundError):
+        desk.ann.links.join(chat.id)
+
+
+def test_a_page_with_the_name_of_somebody_goes_with_their_account(desk: Desk) -> None:
+    desk.ann.chats.add_participant(desk.chat_id, "b@example.org")
+    before = desk.ann.links.share_chat(desk.chat_id)
+    finished(desk.ben, desk.ben.messages.send(desk.chat_id, "Later?", []).id)
+    after = desk.ann.links.share_chat(desk.chat_id)
+    assert "Ben" in desk.page(after.token)
+    assert desk.snapshots() == 2
+    desk.leaf.purge_account("b@example.org")
+    assert desk.page(before.token)
+    assert not desk.page(after.token)
+    assert desk.snapshots() == 1
+    assert "Ben" not in desk.page(desk.ann.links.share_chat(desk.chat_id).token)
+
+
 def test_a_chat_that_was_closed_again_or_put_away_lets_nobody_in(desk: Desk) -> None:
     desk.ann.links.set_open(desk.chat_id, True)
     desk.ann.links.set_open(desk.chat_id, False)

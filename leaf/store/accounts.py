@@ -53,8 +53,8 @@ class AccountGone:
 
 def remove_account(tx: Transaction, email: str) -> AccountGone:
     """Delete a user: the workspaces that nobody else belongs to, their own chats in others, those
-    included that they were removed from before, and all that says who they are. Answers that they
-    wait for elsewhere get an end.
+    included that they were removed from before, and all that says who they are, as the public links
+    of others do whose page names them. Answers that they wait for elsewhere get an end.
 
     Raises NotFoundError, and InvalidInputError where others would be left without an owner.
     """
@@ -74,6 +74,8 @@ def remove_account(tx: Transaction, email: str) -> AccountGone:
         for chat_id in _chats_of_one(tx, workspace_id, user):
             gone += remove_chat(tx, workspace_id, chat_id)
         removals.append(gone)
+    named = link_rows.forget_named(tx, user["user"])
+    removals += [Gone(workspace_id, hashes=(sha256,)) for workspace_id, sha256 in named]
     jobs = "SELECT id FROM jobs WHERE user_id = :user"
     tx.execute(f"DELETE FROM job_items WHERE job_id IN ({jobs})", user)
     outside = {"chat": f"{OUTSIDE}:{user['user']}"}

@@ -309,6 +309,12 @@ def hold(tx: Transaction, scope: Scope, chat_id: str, at: datetime) -> Chat:
     return get(tx, scope, chat_id)
 
 
+def hold_row(tx: Transaction, chat_id: str) -> None:
+    """Keep other changes of a chat waiting on PostgreSQL. It stays where it is in the list, and who
+    calls looks at what may be seen of it afterwards."""
+    tx.execute("UPDATE chats SET title = title WHERE id = :id", {"id": chat_id})
+
+
 def hold_of(tx: Transaction, scope: Scope, message_id: str) -> None:
     """Keep the chat of a message, where the caller sees it, from other writers until the
     transaction ends. Nothing of it changes, so nobody is told."""

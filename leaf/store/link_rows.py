@@ -41,6 +41,19 @@ def forget_maker(tx: Transaction, workspace_id: str, user_id: str) -> list[str]:
     )
 
 
+def forget_named(tx: Transaction, user_id: str) -> list[tuple[str, str]]:
+    """The same for all whose page names somebody, since they had asked in its chat; workspace and hash
+    of each."""
+    rows = tx.read(
+        "SELECT l.id, l.workspace_id, l.sha256 FROM shared_links l WHERE EXISTS (SELECT 1 FROM "
+        "messages m WHERE m.chat_id = l.chat_id AND m.user_id = :user AND "
+        "m.created_at <= l.taken_at)",
+        {"user": user_id},
+    )
+    delete(tx, [str(row["id"]) for row in rows])
+    return [(str(row["workspace_id"]), str(row["sha256"])) for row in rows]
+
+
 def unscoped_forget_over(db: Database, kept: timedelta) -> list[tuple[str, str]]:
     """The same for those that ran out so long ago, and for those that came while what they show was
     deleted; workspace and hash of each."""

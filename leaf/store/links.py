@@ -276,11 +276,13 @@ def is_open(db: Database, scope: Scope, chat_id: str) -> bool:
 
 def host_of_open(db: Database | Transaction, scope: Scope, chat_id: str) -> str:
     """The name of the host of a chat that the caller may join; empty for every other chat. People
-    come into a project's chats by the project alone."""
+    come into a project's chats by the project alone, and into those of nobody who is still of the
+    workspace not at all."""
     rows = db.read(
         "SELECT c.id FROM chats c JOIN open_chats o ON o.chat_id = c.id WHERE c.id = :chat AND "
         f"c.workspace_id = :workspace AND c.deleted_at IS NULL AND {MEMBER} AND EXISTS (SELECT 1 "
-        "FROM chat_participants p WHERE p.chat_id = c.id) AND NOT EXISTS (SELECT 1 FROM "
+        "FROM chat_participants p JOIN workspace_members o ON o.user_id = p.user_id AND "
+        "o.workspace_id = :workspace WHERE p.chat_id = c.id) AND NOT EXISTS (SELECT 1 FROM "
         "project_chats k WHERE k.chat_id = c.id)",
         params(scope, chat=chat_id),
     )
@@ -290,6 +292,7 @@ def host_of_open(db: Database | Transaction, scope: Scope, chat_id: str) -> str:
 def join(db: Database, scope: Scope, chat_id: str) -> None:
     """Take part in a chat that is open to members. Raises NotFoundError."""
     with db.transaction(scope) as tx:
+        chats.hold_row(tx, chat_id)  # who moves it into a project meanwhile sees who joined
         if not host_of_open(tx, scope, chat_id):
             raise chats.no_chat(chat_id)
         joined = tx.read(
