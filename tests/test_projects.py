@@ -4,12 +4,15 @@ to them, and what is left of one that is gone."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+import psycopg
 import pytest
 
 from leaf.agent.amounts import Sizes
@@ -29,6 +32,7 @@ from leaf.readers.tokens import Rates
 from leaf.sessions.session import Session
 from leaf.settings import Settings
 from leaf.shapes.part_values import newest
+from leaf.store import project_chats
 from leaf.store.model import Message
 from leaf.store.projects import INSTRUCTIONS_LENGTH, MOST_FILES
 from tests import postgres
@@ -110,6 +114,37 @@ def shared(team: Team) -> str:
     made = team.ann.projects.create("Quarter")
     team.ann.projects.add_member(made.id, "ben@example.org")
     return made.id
+
+
+@contextmanager
+def before_its_end(team: Team, act: Callable[[], object]) -> Iterator[Callable[..., Future[Any]]]:
+    """Have something happen that is done, but not at its end: what is called within meets it so, and
+    goes on once it can. The audit log is what all of it waits for."""
+    url = team.leaf.settings.database_url
+    with ThreadPoolExecutor(8) as pool, psycopg.connect(url) as gate:
+        gate.execute("LOCK TABLE audit IN SHARE MODE")
+        calls = [pool.submit(act)]
+
+        def waiting() -> int:
+            gate.execute("SELECT pg_stat_clear_snapshot()")
+            (row,) = gate.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                "AND datname = current_database()"
+            ).fetchall()
+            return int(row[0]) + sum(call.done() for call in calls)
+
+        def call(*args: Any) -> Future[Any]:
+            calls.append(pool.submit(*args))
+            wait_until(lambda: waiting() == len(calls))
+            return calls[-1]
+
+        try:
+            wait_until(lambda: waiting() == 1)
+            yield call
+        finally:
+            gate.rollback()
+            for one in calls:
+                one.exception(30)
 
 
 # Who is in it
@@ -273,6 +308,38 @@ def test_nobody_joins_a_chat_of_a_project_by_its_address(team: Team) -> None:
     team.ann.links.set_open(chat.id, False)
     with pytest.raises(InvalidInputError, match="in a project"):
         team.ann.links.set_open(chat.id, True)
+
+
+@pytest.mark.parametrize("team", ["postgres"], indirect=True)
+def test_who_is_taken_out_comes_into_no_chat_in_this_moment(team: Team) -> None:
+    project, ben = shared(team), team.ben.scope.user_id
+    left, other = team.ann.chats.create(), team.ann.chats.create()
+    for chat in (left, other):
+        team.asked(team.ann, chat.id)
+    team.ann.projects.move(left.id, project, True)
+    team.ben.chats.remove_participant(left.id, ben)
+    new = team.ann.projects.new_chat(project).id
+    with before_its_end(team, lambda: team.ann.projects.remove_member(project, ben)) as call:
+        asked = call(project_chats.show, team.leaf._house.store.db, team.ann.scope, new)
+        moved = call(team.ann.projects.move, other.id, project, True)
+        brought = call(team.ann.chats.add_participant, left.id, "ben@example.org")
+        begun = call(team.ben.projects.new_chat, project)
+    assert not asked.exception()
+    assert not moved.exception()
+    assert isinstance(brought.exception(), InvalidInputError)
+    assert isinstance(begun.exception(), NotFoundError)
+    assert [people(team.ann, one) for one in (left.id, other.id, new)] == [["Ann"]] * 3
+
+
+@pytest.mark.parametrize("team", ["postgres"], indirect=True)
+def test_nobody_joins_a_chat_while_it_is_moved_into_a_project(team: Team) -> None:
+    project, chat = shared(team), team.ann.chats.create().id
+    team.asked(team.ann, chat)
+    team.ann.links.set_open(chat, True)
+    with before_its_end(team, lambda: team.ann.projects.move(chat, project, True)) as call:
+        joined = call(team.cy.links.join, chat)
+    assert isinstance(joined.exception(), NotFoundError)
+    assert people(team.ann, chat) == ["Ann", "Ben"]
 
 
 def test_who_took_part_before_stays_when_the_chat_leaves(team: Team) -> None:

@@ -84,4 +84,4 @@ def _hold(tx: Transaction, scope: Scope, chat_id: str) -> None:
     """Check the caller, and keep other changes of this chat waiting on PostgreSQL. It stays where
     it is in the list."""
     chats.get(tx, scope, chat_id)
-    tx.execute("UPDATE chats SET title = title WHERE id = :id", {"id": chat_id})
+    chats.hold_row(tx, chat_id)

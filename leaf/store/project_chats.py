@@ -49,6 +49,7 @@ def begin(db: Database, scope: Scope, project_id: str, model: str) -> Chat:
     """A chat of the project without a question, in which the caller alone takes part until there is
     one: theirs that is there already, else a new one. Raises NotFoundError."""
     with db.transaction(scope) as tx:
+        hold(tx, project_id)
         _members(tx, scope, project_id)
         rows = tx.read(
             f"SELECT {chats.COLUMNS} FROM chats c JOIN project_chats k ON k.chat_id = c.id WHERE "
@@ -67,8 +68,10 @@ def show(db: Database, scope: Scope, chat_id: str) -> None:
     """Something is asked for the first time in a chat: everybody of its project sees it from now
     on. Nothing for a chat in no project. Raises NotFoundError."""
     with db.transaction(scope) as tx:
+        chats.hold_row(tx, chat_id)
         project_id = project_of(tx, chat_id)
         if project_id:
+            hold(tx, project_id)
             chats.get(tx, scope, chat_id)
             there = _participants(tx, chat_id)
             _bring_in(tx, chat_id, [m for m in _all_members(tx, project_id) if m not in there])
@@ -132,6 +135,7 @@ def move(
         stay = _stay(tx, chat_id)
         if not project_id:
             return take_out(tx, scope, chat_id)
+        hold(tx, project_id)
         members = _members(tx, scope, project_id)
         if any(one not in members for one in stay):
             raise InvalidInputError(
@@ -163,7 +167,9 @@ def take_out(tx: Transaction, scope: Scope, chat_id: str) -> list[str]:
 
 
 def check_may_join(tx: Transaction, chat_id: str, user_id: str) -> None:
-    """Raises InvalidInputError for somebody who is not in the project of the chat."""
+    """Raises InvalidInputError for somebody who is not in the project of the chat, which the caller
+    holds."""
+    hold(tx, project_of(tx, chat_id))
     if tx.read(
         "SELECT 1 AS yes FROM project_chats k WHERE k.chat_id = :chat AND NOT EXISTS (SELECT 1 "
         "FROM project_members n WHERE n.project_id = k.project_id AND n.user_id = :member)",
@@ -173,6 +179,12 @@ def check_may_join(tx: Transaction, chat_id: str, user_id: str) -> None:
             "This chat is in a project that they are not in.",
             "Bring them into the project, or move the chat out of it, first.",
         )
+
+
+def hold(tx: Transaction, project_id: str) -> None:
+    """Keep other changes of a project waiting on PostgreSQL: who is in it stays so until whoever was
+    found there is in its chats. Who holds a chat as well has held that before."""
+    tx.execute("UPDATE projects SET title = title WHERE id = :project", {"project": project_id})
 
 
 def project_of(tx: Transaction, chat_id: str) -> str:

@@ -308,8 +308,8 @@ def forget_member(tx: Transaction, workspace_id: str, user_id: str) -> None:
 def _hold(tx: Transaction, scope: Scope, project_id: str, what: str) -> Project:
     """A project of the caller's, kept from other writers until the transaction ends; with `what`,
     one whose host they are. Raises NotFoundError, InvalidInputError."""
+    project_chats.hold(tx, project_id)
     project = get(tx, scope, project_id)
-    tx.execute("UPDATE projects SET title = title WHERE id = :project", {"project": project_id})
     if what and not project.own:
         host = list_members(tx, scope, project_id)[0]
         raise InvalidInputError(
