@@ -305,9 +305,13 @@ def test_nobody_joins_a_chat_of_a_project_by_its_address(team: Team) -> None:
     assert team.cy.links.host_of(chat.id) == ""
     with pytest.raises(NotFoundError):
         team.cy.links.join(chat.id)
-    team.ann.links.set_open(chat.id, False)
+    assert not team.ann.links.is_open(chat.id)
     with pytest.raises(InvalidInputError, match="in a project"):
         team.ann.links.set_open(chat.id, True)
+    team.ann.projects.move(chat.id, "")
+    assert team.cy.links.host_of(chat.id) == ""
+    actions = [line.action for line in team.ann.team.audit(kind="people")]
+    assert actions.count("chat closed to members") == 1
 
 
 @pytest.mark.parametrize("team", ["postgres"], indirect=True)
@@ -355,6 +359,20 @@ def test_who_took_part_before_stays_when_the_chat_leaves(team: Team) -> None:
         team.ann.projects.move(chat.id, other.id, shown=True)
     team.ann.projects.move(chat.id, "")
     assert people(team.ann, chat.id) == ["Ann", "Cy"]
+
+
+def test_who_was_taken_out_of_a_chat_is_in_it_by_its_project_alone(team: Team) -> None:
+    project, ben = shared(team), team.ben.scope.user_id
+    chat = team.ann.chats.create()
+    team.asked(team.ann, chat.id)
+    team.ann.chats.add_participant(chat.id, "ben@example.org")
+    team.ann.projects.move(chat.id, project)
+    team.ann.chats.remove_participant(chat.id, ben)
+    team.ann.projects.remove_member(project, ben)
+    team.ann.projects.add_member(project, "ben@example.org")
+    assert people(team.ann, chat.id) == ["Ann", "Ben"]
+    team.ann.projects.move(chat.id, "")
+    assert people(team.ann, chat.id) == ["Ann"]
 
 
 def test_a_chat_goes_from_one_project_to_another(team: Team) -> None:

@@ -150,6 +150,7 @@ def move(
         stopped = _let_go(tx, scope, chat_id, [one for one in there if one not in members])
         tx.execute("DELETE FROM project_chats WHERE chat_id = :chat", {"chat": chat_id})
         _enter(tx, scope, project_id, chat_id, stay)
+        _close(tx, scope, chat_id)
         new = [one for one in members if one not in there]
         _bring_in(tx, chat_id, new)
         if new:
@@ -246,15 +247,33 @@ def _enter(
     )
 
 
+def _close(tx: Transaction, scope: Scope, chat_id: str) -> None:
+    """People come into it by the project alone; nor does it stand open again once it has left."""
+    values = {"chat": chat_id}
+    if tx.read("DELETE FROM open_chats WHERE chat_id = :chat RETURNING chat_id", values):
+        audit.add(tx, scope, "chat closed to members", chat_id)
+
+
 def _bring_in(tx: Transaction, chat_id: str, user_ids: Sequence[str]) -> None:
-    """After everybody who is there: the host stays the host."""
+    """After everybody who is there: the host stays the host. Whoever was in the chat before it came, and
+    left it or was taken out since, is there by the project alone now."""
     at = after_all(tx, "chat_participants", chat_id)
-    for user_id in user_ids:
-        tx.execute(
+    new = [
+        user_id
+        for user_id in user_ids
+        if tx.read(
             "INSERT INTO chat_participants (chat_id, user_id, created_at) VALUES (:chat, :member, "
-            ":at) ON CONFLICT DO NOTHING",
+            ":at) ON CONFLICT DO NOTHING RETURNING user_id",
             {"chat": chat_id, "member": user_id, "at": at},
         )
+    ]
+    for row in tx.read("SELECT people FROM project_chats WHERE chat_id = :id", {"id": chat_id}):
+        stay = [one for one in row["people"] if one not in new]
+        if stay != row["people"]:
+            tx.execute(
+                "UPDATE project_chats SET people = :people WHERE chat_id = :id",
+                {"people": stay, "id": chat_id},
+            )
 
 
 def _let_go(tx: Transaction, scope: Scope, chat_id: str, user_ids: Sequence[str]) -> list[str]:
