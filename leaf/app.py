@@ -142,6 +142,14 @@ class Leaf:
             raise NotFoundError("Your workspace was removed just now.", "Reload the page.")
         return visit
 
+    def scope_in(self, claims: Mapping[str, object], workspace_id: str) -> Scope:
+        """For whom something acts that was meant for one workspace, and comes into no other. Raises
+        SignInError, and NotFoundError where it is not theirs, or not any more."""
+        scope = self.sign_in(claims, workspace_id).scope
+        if scope.workspace_id != workspace_id:
+            raise NotFoundError("No such workspace.", "You may have been removed from it.")
+        return scope
+
     def sign_out(self, visit: Visit, *, everywhere: bool = False) -> None:
         """End this sign-in in every tab, or all sign-ins of the user."""
         if everywhere:

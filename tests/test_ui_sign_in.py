@@ -240,6 +240,32 @@ def test_another_workspace_is_opened_from_the_sidebar(leaf: Leaf) -> None:
     assert page.sidebar.selectbox[0].value == own.workspace_id
 
 
+def test_a_tab_stays_in_its_workspace_whatever_other_tabs_open(leaf: Leaf) -> None:
+    _ann, bob, chat_id = shared_chat(leaf)
+    own = next(w for w in leaf.session(bob).team.workspaces() if w.role == "owner")
+    page = open_page(claims("Bob"))
+    leaf.choose_workspace(leaf.sign_in(claims("Bob")), own.workspace_id)
+    assert open_page(claims("Bob")).sidebar.selectbox[0].value == own.workspace_id
+    time.sleep(state.REMEMBERED)
+    page.run()
+    assert page.sidebar.selectbox[0].value == bob.workspace_id
+    assert f"chat-{chat_id}" in [b.key for b in page.sidebar.button]
+
+
+def test_what_was_meant_for_a_workspace_comes_into_no_other(
+    leaf: Leaf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, bob, _ = shared_chat(leaf)
+    monkeypatch.setattr(state, "_claims", lambda: claims("Bob"))
+    monkeypatch.setattr(state, "login_needed", lambda: True)
+    monkeypatch.setattr(state, "current_scope", lambda: bob)
+    upload = state.later(lambda own: own.chats.create())
+    assert upload().workspace_id == bob.workspace_id
+    leaf.session(ann).team.remove(bob.user_id)
+    with pytest.raises(NotFoundError, match="No such workspace"):
+        upload()
+
+
 def test_who_is_taken_out_of_the_open_chat_sees_it_no_more(leaf: Leaf) -> None:
     ann, bob, chat_id = shared_chat(leaf)
     page = open_page(claims("Bob"), chat=chat_id)

@@ -184,8 +184,9 @@ def _session(cookies: Mapping[str, str], workspace_id: str) -> Session:
     """What whoever sends these cookies may do in a workspace. Raises SignInError, NotFoundError
     where it is not theirs."""
     signed = state.login_needed()
-    claims = claims_in(cookies) if signed else {}
-    scope = state.built().sign_in(claims, workspace_id).scope if signed else state.local_scope()
+    if signed:
+        return state.built().session(state.built().scope_in(claims_in(cookies), workspace_id))
+    scope = state.local_scope()
     if scope.workspace_id != workspace_id:
         raise NotFoundError("There is no such workspace.")
     return state.built().session(scope)

@@ -126,7 +126,7 @@ def later(act: Callable[[Session], T]) -> Callable[[], T]:
     claims, needed, scope = _claims(), login_needed(), current_scope()
 
     def call() -> T:
-        allowed = built().sign_in(claims, scope.workspace_id).scope if needed else scope
+        allowed = built().scope_in(claims, scope.workspace_id) if needed else scope
         return act(built().session(allowed))
 
     return call
@@ -251,6 +251,7 @@ def enter() -> Visit | None:
     ):
         return known.visit
     visit = built().sign_in(claims, wanted)
+    wanted = st.session_state["workspace"] = visit.scope.workspace_id  # whatever other tabs open
     asked = (claims, wanted, built().session(visit.scope).newest_change())
     st.session_state["visit"] = _Remembered(visit, asked, now + REMEMBERED)
     return visit
