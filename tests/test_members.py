@@ -16,6 +16,7 @@ from leaf.settings import Settings
 from leaf.settings.mail import one_form
 from leaf.store import (
     Store,
+    accounts,
     chat_files,
     chats,
     files,
@@ -246,6 +247,20 @@ def test_nobody_ends_the_sign_in_of_another(store: Store) -> None:
     ann, bob = sign_in(store), sign_in(store, "Bob")
     logins.end(store.db, Visit(bob.user, bob.scope, ann.login_id))
     assert sign_in(store) == ann
+
+
+def test_a_page_that_is_still_open_does_not_make_a_purged_account_again(store: Store) -> None:
+    workspace = sign_in(store, "Bob").scope.workspace_id
+    with store.db.transaction() as tx:
+        tx.concerns([workspace])
+        accounts.remove_account(tx, "bob@example.org")
+    with pytest.raises(SignInError, match="signed out"):
+        sign_in(store, "Bob")
+    assert store.db.read("SELECT id FROM users UNION ALL SELECT id FROM workspaces") == []
+    assert store.db.read("SELECT user_id, workspace_id FROM logins") == [
+        {"user_id": "", "workspace_id": ""}
+    ]
+    assert sign_in(store, "Bob", nonce="next").scope.workspace_id != workspace
 
 
 # Workspaces

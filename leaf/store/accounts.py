@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.settings.mail import one_form
-from leaf.store import link_rows, messages, projects
+from leaf.store import link_rows, logins, messages, projects
 from leaf.store.database import Database, Row, Transaction
 from leaf.store.model import Scope
 from leaf.store.removal import Gone, column, remove_chat, remove_workspace
@@ -32,7 +32,6 @@ PERSONAL_TABLES = (
     "invitations",
     "chat_participants",
     "workspace_members",
-    "logins",
     "identities",
     "preferences",
 )
@@ -83,6 +82,7 @@ def remove_account(tx: Transaction, email: str) -> AccountGone:
         tx.execute(f"DELETE FROM {table} WHERE chat_id = :chat", outside)
     for table in PERSONAL_TABLES:
         tx.execute(f"DELETE FROM {table} WHERE user_id = :user", user)
+    logins.forget_whose(tx, user["user"])
     for workspace_id in shared:
         projects.remove_nobodys(tx, workspace_id)
     tx.execute("DELETE FROM invitations WHERE email = :email", user)

@@ -29,7 +29,7 @@ def find(db: Database, identity: Identity, workspace_id: str = "") -> Visit | No
     """
     rows = db.read(
         "SELECT l.ended_at, l.workspace_id, u.id, u.email, u.name, u.created_at FROM logins l "
-        "JOIN users u ON u.id = l.user_id "
+        "LEFT JOIN users u ON u.id = l.user_id "
         "WHERE l.id = :login",
         {"login": identity.login_id},
     )
@@ -98,6 +98,16 @@ def end(db: Database, visit: Visit) -> None:
 def end_all(db: Database, visit: Visit) -> None:
     """Sign out everywhere: every sign-in of the user."""
     _end(db, visit, "signed out everywhere", "user_id = :user", {"user": visit.user.id})
+
+
+def forget_whose(tx: Transaction, user_id: str) -> None:
+    """Somebody's sign-ins are over, and nobody's any more: a page that is still open would make the
+    account anew."""
+    tx.execute(
+        "UPDATE logins SET ended_at = coalesce(ended_at, :at), user_id = '', workspace_id = '' "
+        "WHERE user_id = :user",
+        {"user": user_id, "at": now()},
+    )
 
 
 def remember_workspace(db: Database, visit: Visit, workspace_id: str) -> None:
