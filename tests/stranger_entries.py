@@ -386,6 +386,7 @@ LEAF: Mapping[str, str] = {
     "session": "door",
     "local_scope": "door",
     "sign_in": "door",
+    "scope_in": "door",
     "sign_out": "walked",
     "choose_workspace": "walked",
     "shared_page": "walked",

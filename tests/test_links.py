@@ -24,6 +24,7 @@ from leaf.shapes.parts import Part
 from leaf.store.database import now
 from leaf.store.links import MOST, hashed
 from leaf.store.model import Message
+from leaf.ui.links import may_update
 from tests.filled import Filled, to_fill
 from tests.leaf_kit import CLAIMS, SALES, add, finished, opened
 from tests.messages_server import Json, Turn
@@ -229,6 +230,18 @@ def test_a_board_is_no_way_around_the_host_of_a_chat(desk: Desk) -> None:
         desk.ann.links.update(anns[1].link.id)
     desk.ben.boards.remove(made.id)
     assert "North" not in desk.page(desk.ben.links.share_board(board.id).token)
+
+
+def test_a_link_of_a_board_opens_again_once_what_closed_it_was_removed(desk: Desk) -> None:
+    board = pinned(desk)
+    link = desk.ann.links.share_board(board)
+    desk.ann.chats.delete(desk.chat_id)
+    (resting,) = desk.ann.links.of_board(board)
+    assert resting.state == "resting"
+    assert may_update(resting)
+    desk.ann.boards.remove(desk.ann.boards.pins(board)[0].pin.id)
+    desk.ann.links.update(link.link.id)
+    assert "Nothing is pinned here" in desk.page(link.token)
 
 
 def test_a_page_has_no_word_of_a_chat_that_its_maker_cannot_open(desk: Desk) -> None:

@@ -183,15 +183,11 @@ def _draw_link(link: SharedLink) -> None:
         if link.state in STATES:
             st.caption(f":orange[:material/link_off: {t(STATES[link.state])}]")
         with st.container(horizontal=True, gap="small"):
-            update = (
-                link.own
-                and link.state == "open"
-                and st.button(
-                    t("Update link"),
-                    key=f"update-link-{link.id}",
-                    icon=":material/refresh:",
-                    help=t("From now on it shows how this stands now"),
-                )
+            update = may_update(link) and st.button(
+                t("Update link"),
+                key=f"update-link-{link.id}",
+                icon=":material/refresh:",
+                help=t("From now on it shows how this stands now"),
             )
             revoke = st.button(
                 t("Revoke"),
@@ -203,6 +199,12 @@ def _draw_link(link: SharedLink) -> None:
             _update(link.id)
         if revoke:
             _revoke(link.id)
+
+
+def may_update(link: SharedLink) -> bool:
+    """Whether it can show how things stand now: a board, from which something was removed that kept the
+    link closed, too."""
+    return link.own and (link.state == "open" or (bool(link.board_id) and link.state == "resting"))
 
 
 def _update(link_id: str) -> None:
