@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from threading import Barrier, Thread
@@ -17,6 +18,7 @@ import pytest
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.exports import boards as exports
+from leaf.keeping.expired import forget_expired
 from leaf.provenance import pins
 from leaf.sandbox.confine import confinement
 from leaf.sessions.boards import PinShown
@@ -386,6 +388,24 @@ def test_rows_that_are_gone_are_said_and_computed_again(desk: Desk) -> None:
     assert again.outcome is not None
     assert again.outcome["outcome"] in ("same", "different")
     assert desk.shown(board)[0].gone == ""
+
+
+def test_what_a_removed_pin_shows_is_kept_for_a_day(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, stays = desk.pin(desk.board("Ours")), desk.pin(desk.board("Another"))
+    desk.ann.boards.remove(made.id)
+    house = desk.leaf._house
+    forget_expired(house.store)
+    desk.ann.boards.restore(made.id)
+    desk.ann.boards.remove(made.id)
+    before = house.store.db.changes.position
+    monkeypatch.setattr(store, "now", lambda: now() + timedelta(days=1, minutes=1))
+    forget_expired(house.store)
+    assert house.store.db.read("SELECT id FROM board_pins") == [{"id": stays.id}]
+    assert house.store.db.changes.newest(desk.ann.scope.workspace_id, ["boards"]) > before
+    with pytest.raises(NotFoundError):
+        desk.ann.boards.restore(made.id)
 
 
 def test_pins_are_renamed_moved_removed_and_brought_back(desk: Desk) -> None:

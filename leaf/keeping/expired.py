@@ -6,7 +6,7 @@ import logging
 from datetime import timedelta
 
 from leaf.errors import LeafError
-from leaf.store import Store, blob_names, link_rows
+from leaf.store import Store, blob_names, boards, link_rows
 from leaf.store.model import Scope
 
 LINKS = timedelta(days=7)
@@ -15,7 +15,8 @@ logger = logging.getLogger(__name__)
 
 
 def forget_expired(store: Store) -> None:
-    """Public links that ran out a while ago, with their snapshots."""
+    """Pins that were removed, and public links that ran out a while ago, with their snapshots."""
+    boards.unscoped_forget_removed(store.db)
     for workspace_id, sha256 in link_rows.unscoped_forget_over(store.db, LINKS):
         if blob_names.is_named(store.db, Scope(workspace_id, ""), sha256):
             continue

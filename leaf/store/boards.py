@@ -269,11 +269,7 @@ def move(db: Database, scope: Scope, pin_id: str, steps: int) -> None:
 def remove(db: Database, scope: Scope, pin_id: str) -> None:
     """Take it off; `restore` undoes, for a day. Raises NotFoundError."""
     with db.transaction(scope) as tx:
-        pin = own_pin(tx, scope, pin_id)
-        tx.execute(
-            "DELETE FROM board_pins WHERE board_id = :board AND removed_at < :before",
-            {"board": pin.board_id, "before": now() - KEPT_REMOVED},
-        )
+        own_pin(tx, scope, pin_id)
         tx.execute(
             "UPDATE board_pins SET removed_at = :at WHERE id = :pin", {"at": now(), "pin": pin_id}
         )
@@ -294,6 +290,16 @@ def restore(db: Database, scope: Scope, pin_id: str) -> None:
         if board.pins >= MOST_PINS:
             raise InvalidInputError("The board is full.", "Remove another pin first.")
         tx.execute("UPDATE board_pins SET removed_at = NULL WHERE id = :pin", {"pin": pin_id})
+
+
+def unscoped_forget_removed(db: Database) -> None:
+    """Pins that were removed longer ago than they can be restored, with what they show."""
+    with db.transaction() as tx:
+        rows = tx.read(
+            "DELETE FROM board_pins WHERE removed_at < :before RETURNING workspace_id",
+            {"before": now() - KEPT_REMOVED},
+        )
+        tx.concerns({str(row["workspace_id"]) for row in rows})
 
 
 def computed(
