@@ -116,6 +116,17 @@ def test_words_are_found_without_accents_by_their_beginning_and_as_phrases(
         ("\ufefb \u0634\u064a\u0621", "\u0644\u0627"),
         ("by Walrus™ and others", "walrus"),
         ("Chapter \u2167", "viii"),
+        ("in der Hauptstraße", "HAUPTSTRASSE"),
+        ("in der Hauptstrasse", "hauptstraße"),
+        ("MASSE UND GRÖẞE", "größe"),
+        ("Księga z Łodzi", "ksiega lodzi"),
+        ("Tromsø og Ærø", "tromso aero"),
+        ("Kadıköy", "kadikoy"),
+        ("مُحَمَّد في الاجتماع", "محمد"),
+        ("محـــمد في الاجتماع", "محمد"),
+        ("שָׁלוֹם לכולם", "שלום"),
+        ("รายงานภาษาไทยง่ายมาก", "ภาษาไทย"),
+        ("ຂ້ອຍເວົ້າພາສາລາວ", "ພາສາລາວ"),
     ],
 )
 def test_words_are_found_however_their_letters_are_set(
@@ -147,6 +158,36 @@ def test_words_that_a_line_end_divides_are_found_whole(
     )
     result = library.search(scope, [add("lines.txt", text)], query)
     assert [hit.text for hit in result.hits] == ([text.strip()] if found else [])
+
+
+@pytest.mark.parametrize("mark", ["-\n", "-\n    ", "- \n\t", "\u00ad\n", "-\r\n  "])
+def test_a_divided_word_is_found_however_its_line_ends(
+    library: Library, scope: Scope, add: Add, mark: str
+) -> None:
+    (hit,) = library.search(
+        scope, [add("lines.txt", f"Von der Daten{mark}verarbeitung\n")], "datenverarbeitung"
+    ).hits
+    assert hit.place == "lines 1-2"
+
+
+def test_no_word_is_lost_between_pieces_of_a_long_text(
+    library: Library, scope: Scope, add: Add
+) -> None:
+    """One line of 40,000 characters, lines that end in divided words, Chinese without blanks."""
+    names = [f"{one}x{two}q" for one in "abcdefghijklmnop" for two in range(400)]
+    lines = "".join(f"{'of much and more ' * 4}Wort{n}-\nteil{n} of more\n" for n in range(400))
+    clauses = "".join(f"第{n:03}条公司应当提供数据，" for n in range(700))
+    files = [
+        add("line.txt", " ".join(names) + "\n"),
+        add("divided.txt", lines + "\n"),
+        add("chinese.txt", clauses + "\n"),
+    ]
+    for name in (names[i] for i in range(len(names)) if (7 * i) % 8000 < 7):
+        assert library.search(scope, files, name).hits, name
+    for number in range(0, 400, 15):
+        assert library.search(scope, files, f"wort{number}teil{number}").hits, number
+    for number in range(0, 700, 20):
+        assert library.search(scope, files, f'"第{number:03}条公司应当提供数据"').hits, number
 
 
 def test_all_words_are_asked_for_before_some_of_them(

@@ -11,6 +11,7 @@ from leaf.files.query import tokens
 from leaf.files.ranking import Wanted
 from leaf.readers.base import Passage
 from leaf.readers.locate.where import sheet_span, span, timestamp
+from leaf.readers.pieces import end_of_piece
 from leaf.sandbox.answers import checked, loaded, too_long, unreadable
 from leaf.sandbox.limits import CallLimits
 
@@ -89,13 +90,7 @@ def _pieces(passage: IndexedPassage) -> Iterator[IndexedPassage]:
 
 
 def _end_of_piece(text: str, begin: int) -> int:
-    if len(text) - begin <= LONGEST:
-        return len(text)
-    for mark in ("\n", ". ", " "):
-        index = text.rfind(mark, begin + PASSAGE // 2, begin + PASSAGE)
-        if index >= 0:
-            return index + len(mark)
-    return begin + PASSAGE
+    return len(text) if len(text) - begin <= LONGEST else end_of_piece(text, begin, PASSAGE)
 
 
 def read_passages(path: Path) -> Iterator[IndexedPassage]:

@@ -27,6 +27,7 @@ from leaf.readers.base import (
 from leaf.readers.binary import without_binary
 from leaf.readers.detect import detect
 from leaf.readers.packed import inner_name, unpacked
+from leaf.readers.pieces import end_of_piece, goes_on
 from leaf.readers.tokens import Rates
 from leaf.readers.unread import unsupported
 from leaf.readers.window import read_window
@@ -167,7 +168,7 @@ def _grouped(passages: Iterable[Passage]) -> Iterator[Passage]:
         alone = passage.unit not in ("line", "cue")
         if group and (
             alone
-            or length + len(passage.text) > GROUP
+            or length + len(passage.text) > (2 * GROUP if goes_on(group[-1].text) else GROUP)
             or (passage.unit == "line" and not passage.text.strip())
         ):
             yield _joined(group)
@@ -187,9 +188,11 @@ def _joined(group: list[Passage]) -> Passage:
 
 def _split(passages: Iterable[Passage]) -> Iterator[Passage]:
     for passage in passages:
-        if passage.text.strip():
-            for begin in range(0, len(passage.text), LONGEST):
-                yield replace(passage, text=passage.text[begin : begin + LONGEST])
+        begin = 0
+        while passage.text.strip() and begin < len(passage.text):
+            end = end_of_piece(passage.text, begin, LONGEST)
+            yield replace(passage, text=passage.text[begin:end])
+            begin = end
 
 
 def _write(passages: Iterable[Passage], file: TextIO) -> tuple[int, bool]:
