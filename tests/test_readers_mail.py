@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import quopri
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -15,7 +16,7 @@ from PIL import Image
 
 from leaf.readers.base import Where
 from leaf.readers.detect import detect
-from leaf.readers.documents.email import EmailReader, parse, read
+from leaf.readers.documents.email import EmailReader, of_both_forms, parse, read
 from leaf.readers.worker import inspect, reader_of
 
 BOX = """From - Mon Jun  3 12:50:27 1996
@@ -305,3 +306,68 @@ def test_a_figure_that_the_plain_form_lacks_is_read() -> None:
     page = ("text/html", f"<p>{words}.</p><table><tr><td>Sum</td><td>4200</td></tr></table>")
     said = parse(alternatives(("text/plain", words), page).encode()).paragraphs[1:]
     assert said == (f"{words}.", "Sum | 4200")
+
+
+def test_all_of_a_web_page_that_is_a_mail_is_read() -> None:
+    """It has no menus around an article: what would be taken for small print is its point."""
+    letter = "Thank you for your order, which has been handed to the carrier as you have asked us. "
+    page = (
+        f"<p>Hi Ann,</p><p>{letter * 3}</p><p>{letter * 3}</p>"
+        '<div class="footer"><p>Call 555-0199 by Friday.</p><p>Acme Ltd, Elm Street 5</p></div>'
+        "<p>Bob</p>"
+    )
+    mail = f"From: a@example.org\nSubject: s\nContent-Type: text/html; charset=utf-8\n\n{page}"
+    shown = ("Hi Ann,", "Call 555-0199 by Friday.", "Acme Ltd, Elm Street 5", "Bob")
+    assert set(shown) <= set(parse(mail.encode()).paragraphs)
+    assert set(shown) <= set(of_both_forms("This mail is a web page.", page))
+
+
+def report(*parts: tuple[str, str]) -> bytes:
+    texts = "".join(f"--x\nContent-Type: {kind}\n\n{text}\n" for kind, text in parts)
+    head = "From: a@example.org\nSubject: s\nMIME-Version: 1.0\n"
+    return f'{head}Content-Type: multipart/report; boundary="x"\n\n{texts}--x--\n'.encode()
+
+
+def test_what_a_report_says_of_a_message_is_read() -> None:
+    """Its fields have the form of headers, with no text below them."""
+    status = (
+        "Reporting-MTA: dns; mx.example.org\n\nFinal-Recipient: rfc822; joe@example.org\n"
+        "Action: failed\nDiagnostic-Code: smtp; 550\n =?utf-8?q?Kein_Gru=C3=9F?=\n"
+    )
+    seen = "Final-Recipient: rfc822; ann@example.org\nDisposition: manual-action; displayed\n"
+    mail = report(
+        ("message/delivery-status", status),
+        ("message/disposition-notification", seen),
+        ("message/global", "From: g@example.org\nSubject: Hello\n\nall of it"),
+    )
+    assert parse(mail).paragraphs[1:] == (
+        "Reporting-MTA: dns; mx.example.org",
+        "Final-Recipient: rfc822; joe@example.org\nAction: failed\n"
+        "Diagnostic-Code: smtp; 550 Kein Gruß",
+        seen.strip(),
+        "Forwarded message:\nFrom: g@example.org\nSubject: Hello",
+        "all of it",
+    )
+
+
+@pytest.mark.parametrize("kind", ["text/plain", 'multipart/mixed; boundary="y"'])
+def test_a_forwarded_message_that_was_encoded_as_a_whole_is_read(kind: str) -> None:
+    text = "okapi" if kind == "text/plain" else "--y\n\nokapi\n--y--"
+    inner = f"From: q@example.org\nSubject: Within\nContent-Type: {kind}\n\n{text}\n".encode()
+    encoded = "message/rfc822\nContent-Transfer-Encoding: base64"
+    mail = parse(report((encoded, base64.encodebytes(inner).decode())))
+    assert mail.paragraphs[1:] == (
+        "Forwarded message:\nFrom: q@example.org\nSubject: Within",
+        "okapi",
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ("Re: Vertrag\n =?utf-8?q?f=C3=BCr?= Ann", "Re: Vertrag für Ann"),
+        ("=?utf-8?q?Gr=C3=BC?=\r\n =?utf-8?q?=C3=9Fe?=\r\n\tan alle", "Grüße an alle"),
+    ],
+)
+def test_words_of_a_folded_header_stay_apart(subject: str, said: str) -> None:
+    assert parse(f"From: a@example.org\nSubject: {subject}\n\nx".encode()).headers[1][1] == said

@@ -43,6 +43,8 @@ _FORMS = ("plain", "html", "x-amp-html", "watch-html", "enriched", "richtext")
 """Subtypes of forms of one text, the plainest first."""
 _WORD = re.compile(r"[\u0e00-\u0e7f\u3040-\u9fff]|[^\W_\u0e00-\u0e7f\u3040-\u9fff]+")
 """A word, or a sign of a script without blanks, where lines break anywhere."""
+_FORWARDED = ("message/rfc822", "message/global", "message/news")
+_FOLD = re.compile(r"\r?\n(?=[ \t])")
 GAP = re.compile(r"\n\s*\n")
 
 
@@ -226,11 +228,34 @@ def _leaves(message: Message) -> Iterator[Message | str]:
             yield part
             continue
         inner = [item for item in parts if isinstance(item, Message)]
-        if part.get_content_type() == "message/rfc822":
+        if part.get_content_type() in _FORWARDED:
+            inner = _decoded_messages(part, inner)
             yield from ("Forwarded message:\n" + _headers(item) for item in inner)
+        elif part.get_content_maintype() == "message":
+            yield from map(_fields, inner)
         elif part.get_content_type() == "multipart/alternative":
             inner = _alternatives(inner)
         stack.extend(reversed(inner))
+
+
+def _decoded_messages(part: Message, inner: list[Message]) -> list[Message]:
+    """A forwarded message that was encoded as a whole, which the standard library takes for one
+    without headers."""
+    encoding = str(part.get("Content-Transfer-Encoding") or "").strip().lower()
+    if encoding != "base64" or len(inner) != 1 or len(inner[0]):
+        return inner
+    inner[0]["Content-Transfer-Encoding"] = encoding
+    data = inner[0].get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return inner
+    return [message_from_bytes(_with_whole_headers(_first_parts(data)[0]), policy=policy.compat32)]
+
+
+def _fields(report: Message) -> str:
+    """What a report says of a message in the form of headers: that it was not delivered, and why;
+    that it was read."""
+    told = ((name, " ".join(_plain(str(value)).split())) for name, value in report.raw_items())
+    return "\n".join(f"{name}: {value[:MAX_HEADER]}" for name, value in told if value)
 
 
 def _alternatives(parts: list[Message]) -> list[Message]:
@@ -264,9 +289,9 @@ def of_both_forms(plain: str, page: str) -> list[str]:
     paragraphs = [one.strip("\n") for one in GAP.split(plain)] if plain.strip() else []
     if not page.strip():
         return paragraphs
-    shown = paragraphs_of(page)[1]
+    shown = paragraphs_of(page, whole=True)[1]
     plain_words = set(_WORD.findall(plain.casefold()))
-    words = set(_WORD.findall("\n".join(paragraphs_of(page, whole=True)[1]).casefold()))
+    words = set(_WORD.findall("\n".join(shown).casefold()))
     if not _says_more(words, plain_words):
         return paragraphs
     return shown if plain_words <= words else [*paragraphs, *shown]
@@ -312,7 +337,8 @@ def _plain(value: str) -> str:
     """A header's encoded words and raw bytes as text; what cannot be decoded stays as it is
     written."""
     try:
-        pieces = decode_header(value)
+        # Of two lines it would lose the blank between a plain word and an encoded one.
+        pieces = decode_header(_FOLD.sub("", value))
     except (HeaderParseError, ValueError):
         return _repaired(value)
     return "".join(
@@ -346,7 +372,8 @@ def _decoded(part: Message) -> str:
 def _text(part: Message) -> list[str]:
     text = _decoded(part).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     if part.get_content_subtype() == "html":
-        return paragraphs_of(text)[1] if text.strip() else []
+        # A mail is no page with an article among menus: all of it was written to somebody.
+        return paragraphs_of(text, whole=True)[1] if text.strip() else []
     return [paragraph.strip("\n") for paragraph in GAP.split(text)]
 
 
