@@ -17,6 +17,7 @@ from leaf.readers.documents.formulas import beside, formula
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import Package, attribute, child, chosen, local, open_package
 from leaf.readers.documents.raised import raise_in_word
+from leaf.readers.documents.word_parts import write_parts
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -25,7 +26,9 @@ DELETED = frozenset(
     ("del", "moveFrom", "instrText", "delText", "delInstrText", "pPr", "rPr", "rt", "numPicBullet")
 )
 BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
-WRAPPERS = frozenset(("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "Choice"))
+WRAPPERS = frozenset(
+    ("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "Choice", "altChunk")
+)
 MOST_COLUMNS = 63
 """Columns that a table of Word can have."""
 HEADING = re.compile(r"heading\s*(\d)", re.I)
@@ -68,10 +71,12 @@ def _main(package: Package) -> Any:
 
 
 def _part(package: Package, name: str) -> Any:
-    """The root of a part with text, its raised digits written as such; None where there is none."""
+    """The root of a part with text, its raised digits and what it shows of other parts written as
+    such; None where there is none."""
     root = package.xml(name)
     if root is not None:
         raise_in_word(root, package.xml(_parts(package).get("styles", "word/styles.xml")))
+        write_parts(package, name, root)
     return root
 
 

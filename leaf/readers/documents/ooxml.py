@@ -51,9 +51,11 @@ class Package:
         UnreadableFileError for a damaged one."""
         from lxml import etree
 
-        name = self._names.get(part.lower())
-        if name is None:
+        data = self.data(part)
+        if data is None:
             return None
+        if data.count(b"<") > MAX_TAGS:
+            raise _too_large(f"holds over {MAX_TAGS // 1_000_000} million tags")
         parser = etree.XMLParser(
             resolve_entities=False,
             no_network=True,
@@ -62,17 +64,21 @@ class Package:
             remove_pis=True,
         )
         try:
+            return etree.fromstring(data, parser)
+        except etree.LxmlError as e:
+            raise _damaged(part) from e
+
+    def data(self, part: str) -> bytes | None:
+        """The bytes of a part; as `xml`."""
+        name = self._names.get(part.lower())
+        if name is None:
+            return None
+        try:
             if self._archive.getinfo(name).file_size > MAX_PART:
                 raise _too_large(f"is over {MAX_PART // 1_000_000} MB")
-            data = self._archive.read(name)
-            if data.count(b"<") > MAX_TAGS:
-                raise _too_large(f"holds over {MAX_TAGS // 1_000_000} million tags")
-            return etree.fromstring(data, parser)
-        except (etree.LxmlError, *BROKEN_ZIP) as e:
-            raise UnreadableFileError(
-                f"This document is damaged in its part {part}.",
-                "Save it again from its application.",
-            ) from e
+            return self._archive.read(name)
+        except BROKEN_ZIP as e:
+            raise _damaged(part) from e
 
     def main(self, default: str) -> str:
         """Name of the part with which reading begins."""
@@ -103,6 +109,12 @@ class Package:
 
 def _too_large(why: str) -> FileTooLargeError:
     return FileTooLargeError(f"A part of this document {why}.", "Split it, and add the pieces.")
+
+
+def _damaged(part: str) -> UnreadableFileError:
+    return UnreadableFileError(
+        f"This document is damaged in its part {part}.", "Save it again from its application."
+    )
 
 
 @contextmanager

@@ -9,8 +9,7 @@ from typing import Any
 
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
-from leaf.readers.documents.chart_rows import chart_rows
-from leaf.readers.documents.formulas import beside, formula
+from leaf.readers.documents.drawings import chart_of, drawn, relation_id, text_in, words_of
 from leaf.readers.documents.ooxml import (
     Package,
     Relation,
@@ -20,7 +19,6 @@ from leaf.readers.documents.ooxml import (
     local,
     open_package,
 )
-from leaf.readers.documents.raised import raise_in_slides
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -93,7 +91,7 @@ def _grids(package: Package) -> list[Grid]:
                 if local(item) == "tbl":
                     rows = expanded(_cells(item))
                 elif local(item) == "chart":
-                    title, rows = _chart_rows(package, relations.get(_relation_id(item)))
+                    title, rows = chart_of(package, relations.get(relation_id(item)))
                 if is_table(rows):
                     grids.append(Grid(f"slide {number}", rows, title))
     return grids
@@ -105,7 +103,7 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
         cells = []
         for column, cell in enumerate(item for item in row if local(item) == "tc"):
             goes_on = attribute(cell, "vMerge") in ("1", "true")
-            text = above.get(column, "") if goes_on else " ".join(" ".join(_text(cell)).split())
+            text = above.get(column, "") if goes_on else " ".join(" ".join(text_in(cell)).split())
             above[column] = text
             cells.append(GridCell(text))
         yield cells
@@ -140,32 +138,12 @@ def _slides(package: Package) -> list[str]:
         )
     relations = package.relations(main)
     listed = child(root, "sldIdLst")
-    ids = [_relation_id(item) for item in listed] if listed is not None else []
+    ids = [relation_id(item) for item in listed] if listed is not None else []
     return [relations[key].target for key in ids if key in relations]
 
 
-def _relation_id(element: Any, name: str = "id") -> str:
-    """The attribute `r:id`; an element may have a plain `id` beside it."""
-    return next(
-        (
-            str(value)
-            for key, value in element.attrib.items()
-            if key.startswith("{") and key.endswith("}" + name)
-        ),
-        "",
-    )
-
-
-def _words_of(package: Package, part: str) -> Any | None:
-    """The root of a part, its raised digits written as such; None where there is none."""
-    root = package.xml(part)
-    if root is not None:
-        raise_in_slides(root)
-    return root
-
-
 def _root(package: Package, part: str) -> Any:
-    root = _words_of(package, part)
+    root = words_of(package, part)
     if root is None:
         raise UnreadableFileError(
             f"This presentation lacks its part {part}.", "Save it again from its application."
@@ -184,7 +162,7 @@ def _slide(package: Package, part: str, root: Any) -> str:
     for shape in _shapes(root):
         kind = _placeholder(shape)
         if kind in TITLES:
-            titles.append(" ".join(" ".join(_text(shape)).split()))
+            titles.append(" ".join(" ".join(text_in(shape)).split()))
         elif kind not in RUNNING:
             body.extend(_shape(package, relations, shape))
     lines = [f"# {title}" for title in titles if title] + body
@@ -223,85 +201,28 @@ def _placeholder(shape: Any) -> str:
 
 def _shape(package: Package, relations: dict[str, Relation], shape: Any) -> Iterator[str]:
     if local(shape) != "graphicFrame":
-        yield from _text(shape)
+        yield from text_in(shape)
         return
     data = child(shape, "graphic", "graphicData")
     for item in data if data is not None else ():
-        name = local(item)
-        if name == "tbl":
+        if local(item) == "tbl":
             yield from _table(item)
-        elif name == "chart":
-            yield from _chart(package, relations.get(_relation_id(item)))
-        elif name == "relIds":
-            diagram = relations.get(_relation_id(item, "dm"))
-            root = _words_of(package, diagram.target) if diagram else None
-            yield from _text(root) if root is not None else ()
-
-
-def _text(parent: Any) -> Iterator[str]:
-    """Paragraphs that hold text; bullets are indented by their level."""
-    for paragraph in parent.iter():
-        if local(paragraph) == "p":
-            text = _words(paragraph)
-            level = attribute(p, "lvl") if (p := child(paragraph, "pPr")) is not None else ""
-            if text.strip():
-                yield (
-                    "  " * int(level) + "- " if level in tuple("12345678") else ""
-                ) + text.strip()
-
-
-def _words(paragraph: Any) -> str:
-    words: list[str] = []
-    stack = list(reversed(paragraph))
-    while stack:
-        element = stack.pop()
-        name = local(element)
-        if name == "t":
-            words.append(element.text or "")
-        elif name == "oMath":
-            words.append(beside(words[-1] if words else "", formula(element)))
-        elif name == "br":
-            words.append("\n")
-        elif name == "tab":
-            words.append("\t")
-        elif name == "AlternateContent":
-            stack.extend(reversed(chosen(element)))
         else:
-            stack.extend(reversed(element))
-    return "".join(words)
+            yield from drawn(package, relations, item)
 
 
 def _table(table: Any) -> Iterator[str]:
     for row in (item for item in table if local(item) == "tr"):
-        cells = [" ".join(" ".join(_text(cell)).split()) for cell in row if local(cell) == "tc"]
+        cells = [" ".join(" ".join(text_in(cell)).split()) for cell in row if local(cell) == "tc"]
         if any(cells):
             yield " | ".join(cells)
 
 
-def _chart(package: Package, relation: Relation | None) -> Iterator[str]:
-    """Title, axis titles, and the numbers as rows: category, then one cell a series."""
-    title, rows = _chart_rows(package, relation)
-    if rows:
-        yield f"Chart: {title}"
-        yield from (" | ".join(row).strip() for row in rows)
-
-
-def _chart_rows(package: Package, relation: Relation | None) -> tuple[str, list[list[str]]]:
-    """What a chart is called, and its numbers. Both empty where there is none."""
-    root = _words_of(package, relation.target) if relation else None
-    if root is None:
-        return "", []
-    titles = [
-        " ".join(" ".join(_text(item)).split()) for item in root.iter() if local(item) == "title"
-    ]
-    return " · ".join(title for title in titles if title), chart_rows(root)
-
-
 def _notes(package: Package, part: str) -> Iterator[str]:
-    root = _words_of(package, part)
+    root = words_of(package, part)
     for shape in _shapes(root) if root is not None else ():
         if _placeholder(shape) not in (*RUNNING, "sldImg"):
-            for line in _text(shape):
+            for line in text_in(shape):
                 yield f"[notes] {line}"
 
 
