@@ -17,7 +17,7 @@ from leaf.readers.worker import inspect, reader_of
 
 SPACES = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
-    for name in ("office", "text", "table", "draw", "presentation")
+    for name in ("office", "text", "table", "draw", "presentation", "style", "svg-compatible")
 )
 TABLE = """<table:table>
   <table:table-row><table:table-cell><text:p>Region</text:p></table:table-cell>
@@ -75,6 +75,45 @@ def test_a_text_document_is_read_in_order_and_its_tables_are_tables(tmp_path: Pa
     assert found[2:] == ["- one", "Region | Units", "North | 1204", "Süd | 3001"]
     assert rows(path) == [("North", 1204), ("Süd", 3001)]
     assert inspect(str(path), "a.odt")["outline"]["tables"] == 1
+
+
+def test_words_of_a_text_box_are_not_part_of_the_words_around_it(tmp_path: Path) -> None:
+    box = "<draw:text-box><text:p>Alpha one</text:p><text:p>Beta two</text:p></draw:text-box>"
+    title = "<svg-compatible:title>A chart</svg-compatible:title>"
+    body = (
+        f"<text:p>See<draw:frame>{box}{title}</draw:frame>the box</text:p>"
+        f"<text:p><text:span>and<draw:frame><draw:image/>{title}</draw:frame>this</text:span></text:p>"
+        f"<text:p><draw:frame><draw:text-box>{TABLE}</draw:text-box></draw:frame></text:p>"
+        "<text:p><text:ruby><text:ruby-base>漢字</text:ruby-base>"
+        "<text:ruby-text>かんじ</text:ruby-text></text:ruby></text:p>"
+    )
+    assert texts(open_document(tmp_path / "a.odt", "text", body)) == [
+        *(
+            "Seethe box",
+            "Alpha one",
+            "Beta two",
+            "[picture: A chart]",
+            "and [picture: A chart] this",
+        ),
+        *("Region | Units", "North | 1204", "Süd | 3001", "漢字"),
+    ]
+
+
+def test_headers_and_footers_of_a_text_are_read_once_each(tmp_path: Path) -> None:
+    path = open_document(tmp_path / "a.odt", "text", "<text:p>the text</text:p>")
+    page = (
+        "<style:master-page><style:header><text:p>Draft of May</text:p></style:header>"
+        "<style:header-left style:display='false'><text:p>old</text:p></style:header-left>"
+        "<style:footer><text:p>File 17/4</text:p></style:footer></style:master-page>"
+    )
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(
+            "styles.xml",
+            f"<office:document-styles {SPACES}><office:master-styles>{page * 2}"
+            "</office:master-styles></office:document-styles>",
+        )
+    assert texts(path) == ["the text", "[header] Draft of May", "[footer] File 17/4"]
+    assert inspect(str(path), "a.odt")["outline"]["lines"] == 3
 
 
 def test_a_presentation_is_read_by_slides_with_its_notes(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class OdtReader:
 
     def outline(self, path: Path) -> Outline:
         body = _body(path, "text")
-        paragraphs = list(_blocks(body))
+        paragraphs = [*_blocks(body), *_margins(path)]
         title = next((p.lstrip("# ") for p in paragraphs if p.startswith("#")), "")[:300]
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
         tables = len(_grids(body, ""))
@@ -35,10 +35,10 @@ class OdtReader:
         )
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(list(_blocks(_body(path, "text")))))
+        return Extent(len(_paragraphs(path)))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
-        yield from numbered(list(_blocks(_body(path, "text"))), where)
+        yield from numbered(_paragraphs(path), where)
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of the text."""
@@ -93,6 +93,26 @@ def _body(path: Path, name: str) -> Any:
     return body
 
 
+def _paragraphs(path: Path) -> list[str]:
+    return [*_blocks(_body(path, "text")), *_margins(path)]
+
+
+def _margins(path: Path) -> Iterator[str]:
+    """Headers and footers, each text once."""
+    with open_package(path) as package:
+        root = package.xml("styles.xml")
+    pages = child(root, "master-styles") if root is not None else None
+    seen: set[str] = set()
+    for item in (item for page in (pages if pages is not None else ()) for item in page):
+        kind = local(item).partition("-")[0]
+        if kind not in ("header", "footer") or attribute(item, "display") == "false":
+            continue
+        text = " ".join(" ".join(_blocks(item)).split())
+        if text and text not in seen:
+            seen.add(text)
+            yield f"[{kind}] {text}"
+
+
 def _slides(path: Path) -> list[Any]:
     return [page for page in _body(path, "presentation") if local(page) == "page"]
 
@@ -106,27 +126,32 @@ def _slide(page: Any) -> str:
 
 
 def _blocks(parent: Any) -> Iterator[str]:
-    """Paragraphs and rows in order."""
+    """Paragraphs and rows in order; what stands in the frames of a paragraph comes after it."""
     stack = [(item, "") for item in reversed(list(parent))]
     while stack:
         element, prefix = stack.pop()
         name = local(element)
         if name in _BLOCKS:
-            text = " ".join(_words(element).split(" ")).strip()
+            frames: list[Any] = []
+            text = " ".join(_words(element, frames).split(" ")).strip()
             level = attribute(element, "outline-level") if name == "h" else ""
             if text:
                 yield (
                     "#" * min(6, int(level)) + " " if level.isdigit() and int(level) else prefix
                 ) + text
+            stack.extend((frame, "") for frame in reversed(frames))
         elif name == "table":
             yield from (" | ".join(row) for row in expanded(_cells(element)) if any(row))
+        elif _is_description(element):
+            yield from filter(None, [_described(element)])
         elif name not in _SKIPPED:
             inner = "- " if name == "list-item" else prefix
             stack.extend((item, inner) for item in reversed(list(element)))
 
 
-def _words(element: Any) -> str:
-    """The text of a paragraph; blanks, tabs and breaks are elements of their own."""
+def _words(element: Any, frames: list[Any]) -> str:
+    """The text of a paragraph; blanks, tabs and breaks are elements of their own. Frames that hold
+    paragraphs are handed out to be read after it."""
     words = [element.text or ""]
     for item in element:
         name = local(item)
@@ -140,10 +165,24 @@ def _words(element: Any) -> str:
             words.append(
                 f" [{'comment' if name == 'annotation' else 'footnote'}: {told}] " if told else ""
             )
-        elif name:
-            words.append(_words(item))
+        elif _is_description(item):
+            words.append(f" {_described(item)} ")
+        elif name and any(local(inner) in _BLOCKS for inner in item.iterdescendants()):
+            frames.append(item)
+        elif name and name != "ruby-text":
+            words.append(_words(item, frames))
         words.append(item.tail or "")
     return "".join(words)
+
+
+def _is_description(element: Any) -> bool:
+    """Whether it says what a drawing shows; a field with the title of the text is called alike."""
+    return local(element) in ("title", "desc") and "svg" in element.tag
+
+
+def _described(element: Any) -> str:
+    words = " ".join((element.text or "").split())
+    return f"[picture: {words}]" if words else ""
 
 
 def _cells(table: Any) -> Iterator[list[GridCell]]:
