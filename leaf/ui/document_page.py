@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 
 import streamlit as st
@@ -169,11 +170,7 @@ def _draw_editor(document: Document) -> None:
             )
         )
         return
-    changed = (
-        _edit_sheet(text, document, base)
-        if document.kind == "sheet"
-        else _edit_text(text, document, base)
-    )
+    changed = _edited(document, text, f"edit-{document.id}-{base}")
     newer = document.version > base
     if newer:
         st.warning(
@@ -184,10 +181,13 @@ def _draw_editor(document: Document) -> None:
             ),
             icon=":material/difference:",
         )
+    # What is pressed was pressed on the page as it was drawn before this run.
+    seen = st.session_state.get(f"seen-{document.id}", document.version)
+    st.session_state[f"seen-{document.id}"] = document.version
     with st.container(horizontal=True, vertical_alignment="center"):
         label = t("Save mine as the newest") if newer else t("Save")
         if st.button(label, key="save-document", type="primary", icon=":material/save:"):
-            _save(document, changed, document.version)
+            _save(document, changed, seen)
         if (newer or changed != text) and st.button(
             t("Discard my changes"), key="discard-document", type="tertiary"
         ):
@@ -196,17 +196,28 @@ def _draw_editor(document: Document) -> None:
         st.caption(t("Saving makes a new version; the earlier ones stay."), width="content")
 
 
-def _edit_text(text: str, document: Document, base: int) -> str:
+def _edited(document: Document, text: str, key: str) -> str:
+    """The text in the editor. It outlives a look at another part of the page, for which Streamlit
+    takes the editor away with all that was typed."""
+    draft, begun = f"draft-{document.id}", f"begun-{document.id}"
+    if key not in st.session_state or begun not in st.session_state:
+        st.session_state[begun] = st.session_state.get(draft, text)
+    edit = _edit_sheet if document.kind == "sheet" else _edit_text
+    st.session_state[draft] = edit(st.session_state[begun], document, key)
+    return str(st.session_state[draft])
+
+
+def _edit_text(text: str, document: Document, key: str) -> str:
     new_text = st.text_area(
         t("Text") if document.kind == "code" else t("Text (Markdown)"),
         value=text,
         height=520,
-        key=f"edit-{document.id}-{base}",
+        key=key,
     )
     return new_text or ""
 
 
-def _edit_sheet(text: str, document: Document, base: int) -> str:
+def _edit_sheet(text: str, _document: Document, key: str) -> str:
     import pandas as pd
 
     columns, *rows = list(csv.reader(io.StringIO(text)))
@@ -218,7 +229,7 @@ def _edit_sheet(text: str, document: Document, base: int) -> str:
         num_rows="dynamic",
         hide_index=True,
         column_config=config,
-        key=f"edit-{document.id}-{base}",
+        key=key,
         height=520,
     )
     out = io.StringIO()
@@ -255,6 +266,6 @@ def _begin_anew(document_id: str) -> None:
     for key in [
         key
         for key in st.session_state
-        if str(key).startswith((f"base-{document_id}", f"edit-{document_id}"))
+        if re.match(rf"(?:base|seen|begun|draft|edit)-{re.escape(document_id)}", str(key))
     ]:
         del st.session_state[key]
