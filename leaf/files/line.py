@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from leaf.errors import BlobGoneError
 from leaf.files.names import shortened
-from leaf.readers.base import KINDS, holds_tables
+from leaf.readers.base import KINDS, SEEN, holds_tables
 from leaf.readers.documents.pdf import READ_FOR_OUTLINE as LOOKED_AT
 from leaf.readers.locate.where import timestamp
 from leaf.store.model import ChatFile, File
@@ -186,14 +186,13 @@ def _words_known(file: File) -> str:
 def _scanned(file: File) -> str:
     """`scanned`, or how many pages are, for a PDF without (much of) a text layer; empty for
     everything else."""
-    note = next(
-        (n for n in file.outline.get("notes") or () if n.get("kind") == "no-text-layer"), None
-    )
+    notes = file.outline.get("notes") or ()
+    count = sum(n["count"] for n in notes if n.get("kind") in SEEN)
     pages = int(file.outline.get("pages") or 0)
-    if file.kind != "pdf" or note is None or not pages:
+    if file.kind != "pdf" or not count or not pages:
         return ""
     seen = min(pages, LOOKED_AT)
-    return "scanned" if note["count"] >= seen * 0.9 else f"{_number(note['count'], 'page')} scanned"
+    return "scanned" if count >= seen * 0.9 else f"{_number(count, 'page')} scanned"
 
 
 def _number(count: int, word: str) -> str:

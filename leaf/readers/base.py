@@ -259,6 +259,10 @@ def may_hold_tables(kind: str, outline: Mapping[str, Any]) -> bool:
 
 NO_TEXT = "(no text layer on this page)"
 """What a page gives that is a picture only."""
+FEW_WORDS = "(a picture fills this page; of its text only these words can be read)"
+"""What stands before the text of a page that is scanned and was stamped or numbered since."""
+SEEN = frozenset({"no-text-layer", "few-words"})
+"""Kinds of notes on pages that can be looked at and not read."""
 DAMAGED = "(this page is damaged and cannot be read)"
 GARBLED = "(the text of this page can't be trusted: its fonts do not say which letters they draw)"
 """What stands above the text of such a page."""

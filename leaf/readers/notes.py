@@ -70,6 +70,7 @@ EFFECTS: dict[str, Effect] = {
                 "binary-left-out",
                 "controls-mended",
                 "cues-skipped",
+                "few-words",
                 "hidden-columns",
                 "hidden-slide",
                 "index-cut",

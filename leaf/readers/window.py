@@ -17,7 +17,17 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from leaf.errors import InvalidInputError
-from leaf.readers.base import GARBLED, NO_TEXT, Note, Outline, Passage, Reader, Where, Window
+from leaf.readers.base import (
+    FEW_WORDS,
+    GARBLED,
+    NO_TEXT,
+    Note,
+    Outline,
+    Passage,
+    Reader,
+    Where,
+    Window,
+)
 from leaf.readers.binary import left_out, without_binary
 from leaf.readers.locate.where import merged, parse, span, timestamp
 from leaf.readers.sections import sections
@@ -328,18 +338,19 @@ def coverage(pieces: list[WindowPiece], extent: Extent, asked: Where) -> str:
 
 def _scanned(pieces: list[WindowPiece]) -> tuple[Note, ...]:
     """Which of these pages are pictures only, and how to see them."""
-    pages = [piece.passage for piece in pieces if piece.passage.text == NO_TEXT]
+    return (
+        *_on_pages(pieces, NO_TEXT, "no-text-layer", "No text on"),
+        *_on_pages(pieces, FEW_WORDS, "few-words", "Only a few words on"),
+    )
+
+
+def _on_pages(pieces: list[WindowPiece], mark: str, kind: str, what: str) -> tuple[Note, ...]:
+    pages = [piece.passage for piece in pieces if piece.passage.text.startswith(mark)]
     if not pages:
         return ()
     places = ", ".join(merged(pages))
-    return (
-        Note(
-            "no-text-layer",
-            f"No text on {places}: scanned. view_file shows {'it' if len(pages) == 1 else 'them'}.",
-            len(pages),
-            places,
-        ),
-    )
+    them = "it" if len(pages) == 1 else "them"
+    return (Note(kind, f"{what} {places}: scanned. view_file shows {them}.", len(pages), places),)
 
 
 def _garbled(pieces: list[WindowPiece]) -> tuple[Note, ...]:

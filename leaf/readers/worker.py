@@ -15,6 +15,7 @@ from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.readers.amount import weigh_file
 from leaf.readers.base import (
     KINDS,
+    SEEN,
     VERSION,
     Note,
     Outline,
@@ -98,9 +99,7 @@ def _is_read(outline: Outline) -> bool:
     their readers estimate that."""
     heard = outline.duration is not None and outline.kind != "captions"
     return (
-        outline.width is None
-        and not heard
-        and all(note.kind != "no-text-layer" for note in outline.notes)
+        outline.width is None and not heard and all(note.kind not in SEEN for note in outline.notes)
     )
 
 

@@ -20,7 +20,14 @@ from leaf.ui.state import session
 
 FILES = 12
 DOUBTS = 3
-UNREAD = ("no-text-layer", "pages-damaged", "text-garbled", "chapters-unread", "parts-unread")
+UNREAD = (
+    "no-text-layer",
+    "few-words",
+    "pages-damaged",
+    "text-garbled",
+    "chapters-unread",
+    "parts-unread",
+)
 STEPS = {"day": mark("day"), "weekday": mark("weekday"), "month": mark("month")}
 
 

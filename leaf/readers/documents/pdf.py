@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import InvalidInputError, UnreadableFileError
-from leaf.readers.base import DAMAGED, GARBLED, NO_TEXT, Note, Outline, Passage, TableInfo, Where
+from leaf.readers.base import (
+    DAMAGED,
+    FEW_WORDS,
+    GARBLED,
+    NO_TEXT,
+    Note,
+    Outline,
+    Passage,
+    TableInfo,
+    Where,
+)
 from leaf.readers.documents.pdf_fields import damaged_page
 from leaf.readers.documents.pdf_open import PDFIUM, PdfDocument, open_pdf, open_pdfium, refused
 from leaf.readers.documents.pdf_tables import PageTable, grid_of, join
@@ -41,7 +51,7 @@ class PdfReader:
             looked = _look(document, seen)
             tables, more = _count_tables(document, looked.candidates)
             title, total = document.title, document.pages
-        shown = len(looked.empty) * PICTURE_TOKENS
+        shown = (len(looked.empty) + len(looked.pictures)) * PICTURE_TOKENS
         tokens = int((looked.length / CHARS_PER_TOKEN + shown) / max(1, seen) * total)
         notes = (*_notes(looked, seen, total), *_more_tables(tables, more, seen, total))
         return Outline(
@@ -88,6 +98,8 @@ class _Looked:
 
     length: int = 0
     empty: list[int] = field(default_factory=list)
+    pictures: list[int] = field(default_factory=list)
+    """Pages that a picture fills, with a few words."""
     damaged: list[int] = field(default_factory=list)
     garbled: list[int] = field(default_factory=list)
     candidates: list[int] = field(default_factory=list)
@@ -106,6 +118,8 @@ def _look(document: PdfDocument, pages: int) -> _Looked:
         looked.length += len(text)
         if not text:
             looked.empty.append(number)
+        elif text.startswith(FEW_WORDS):
+            looked.pictures.append(number)
         elif is_garbled(text):
             looked.garbled.append(number)
         elif may_hold_table(text):
@@ -199,6 +213,12 @@ def _notes(looked: _Looked, seen: int, total: int) -> Iterator[Note]:
     if looked.empty:
         text = f"{len(looked.empty):,} of {of} {SCANNED} and cannot be searched."
         yield Note("no-text-layer", text, len(looked.empty), _pages(looked.empty))
+    if looked.pictures:
+        text = (
+            f"{len(looked.pictures):,} of {of} are pictures with only a few words of text, such as "
+            f"a stamp or a page number; what else they show cannot be searched."
+        )
+        yield Note("few-words", text, len(looked.pictures), _pages(looked.pictures))
     if looked.damaged:
         text = (
             f"{len(looked.damaged):,} of {of} are damaged and cannot be read: "

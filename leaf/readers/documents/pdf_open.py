@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from leaf.errors import FileError, FileTooLargeError, UnreadableFileError
+from leaf.readers.base import FEW_WORDS
 from leaf.readers.documents.pdf_fields import Pypdf, damaged_page, locked
 from leaf.readers.documents.pdf_tables import PageTable, tables_on
-from leaf.readers.documents.pdf_text import better, page_text, remarks
+from leaf.readers.documents.pdf_text import better, is_picture, page_text, remarks
 from leaf.readers.documents.pdf_words import drawing_of
 
 if TYPE_CHECKING:
@@ -144,12 +145,14 @@ class Pdfium:
             try:
                 text, odd = page_text(page)
                 comments, has_fields = remarks(page)
+                seen = is_picture(page, text)
             finally:
                 page.close()
         if odd and self._beside:
             text = better(text, self._beside.text(number))
         fields = self._beside.fields(number) if has_fields and self._beside else []
-        return "\n".join(part for part in (text, *fields, *comments) if part)
+        parts = [part for part in (text, *fields, *comments) if part]
+        return "\n".join([FEW_WORDS, *parts] if parts and seen else parts)
 
     def tables(self, number: int) -> list[PageTable]:
         """The tables of a page; none where it is damaged."""

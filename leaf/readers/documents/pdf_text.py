@@ -35,6 +35,11 @@ CONTROL = bytes((*range(9), *range(0x0B, 0x20)))
 NUMBERS = re.compile(r"\d[\d.,]*")
 WORD_GAP = 0.18
 """Least blank between words, in heights of a line."""
+FEW = 100
+"""Letters and digits of a stamp, a page number or a running title."""
+FILLED = 0.6
+"""Share of a page that pictures fill where it is scanned; a margin may be cut off."""
+MOST_OBJECTS = 200
 SHORT_LINE = 60
 LEAST_SHORT = 3
 ODD = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0b-\x1f]")
@@ -80,6 +85,45 @@ def _draws_text(page: Any) -> bool:
     count = min(raw.FPDFPage_CountObjects(page), 50)
     kinds = {raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, i)) for i in range(count)}
     return raw.FPDF_PAGEOBJ_TEXT in kinds
+
+
+def is_picture(page: Any, text: str) -> bool:
+    """Whether pictures fill a page that has few words, as of a scan that was stamped or numbered
+    since: what it says is in the picture."""
+    import pypdfium2.raw as raw
+
+    if sum(map(str.isalnum, text)) > FEW:
+        return False
+    left, bottom, right, top = page.get_bbox()
+    filled = 0.0
+    for index in range(min(raw.FPDFPage_CountObjects(page), MOST_OBJECTS)):
+        item = raw.FPDFPage_GetObject(page, index)
+        if _holds_picture(item):
+            x1, y1, x2, y2 = _bounds(item)
+            across, up = min(right, x2) - max(left, x1), min(top, y2) - max(bottom, y1)
+            filled += max(0.0, across) * max(0.0, up)
+    return bool(filled > FILLED * (right - left) * (top - bottom))
+
+
+def _holds_picture(item: Any) -> bool:
+    """Whether an object is a picture, or a drawing within the page that holds one: programs that
+    stamp pages wrap what was there."""
+    import pypdfium2.raw as raw
+
+    if raw.FPDFPageObj_GetType(item) != raw.FPDF_PAGEOBJ_FORM:
+        return bool(raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_IMAGE)
+    inner = range(min(raw.FPDFFormObj_CountObjects(item), MOST_OBJECTS))
+    kinds = {raw.FPDFPageObj_GetType(raw.FPDFFormObj_GetObject(item, i)) for i in inner}
+    return raw.FPDF_PAGEOBJ_IMAGE in kinds
+
+
+def _bounds(item: Any) -> tuple[float, float, float, float]:
+    import pypdfium2.raw as raw
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    raw.FPDFPageObj_GetBounds(item, *edges)
+    left, bottom, right, top = (edge.value for edge in edges)
+    return left, bottom, right, top
 
 
 def is_spaced_out(text: str) -> bool:
