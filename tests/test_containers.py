@@ -20,6 +20,7 @@ from contextlib import closing
 from email.message import EmailMessage
 from pathlib import Path
 
+import pypdf
 import pytest
 
 from leaf.app import Leaf
@@ -246,6 +247,26 @@ def test_attachments_without_a_name_and_with_a_path_for_one(library: Library, sc
     message.add_attachment(b"a,b\n1,2\n", maintype="text", subtype="csv")
     added = add(library, scope, "odd.eml", bytes(message))
     assert names(added.inside) == ["odd.eml/..-..-etc-cron.d-job.csv", "odd.eml/attachment-2.csv"]
+
+
+def test_files_that_are_attached_in_a_pdf_come_out(library: Library, scope: Scope) -> None:
+    """An invoice with its data: what is in them stands nowhere on the pages."""
+    sheet = pypdf.PdfWriter()
+    sheet.add_blank_page(200, 200)
+    plain = io.BytesIO()
+    sheet.write(plain)
+    sheet.add_attachment("sales.csv", SALES)
+    sheet.add_attachment("../years/2023.csv", EARLIER)
+    content = io.BytesIO()
+    sheet.write(content)
+    added = add(library, scope, "invoice.pdf", content.getvalue())
+    assert added.file.outline["members"] == 2
+    inside = library.inside(scope, added.file.id)
+    assert names(inside) == ["invoice.pdf/..-years-2023.csv", "invoice.pdf/sales.csv"]
+    assert not any(file.outline.get("error") for file in inside)
+    assert add(library, scope, "invoice.pdf", content.getvalue()).duplicate
+    alone = add(library, scope, "alone.pdf", plain.getvalue()).file
+    assert (alone.outline["members"], library.inside(scope, alone.id)) == (None, [])
 
 
 def test_attachments_of_outlook_messages_come_out(

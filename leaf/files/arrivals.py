@@ -242,7 +242,7 @@ def _known_as(there: Sequence[File], name: str) -> Looked | None:
         if (
             ending(file.name) == ending(name)
             and not file.outline.get("error")
-            and file.kind not in CONTAINERS
+            and not (file.kind in CONTAINERS and file.outline.get("members"))
         ):
             return Looked(file.kind, file.media_type, file.outline)
     return None

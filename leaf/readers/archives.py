@@ -341,7 +341,14 @@ def _whole(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _attachments(path: Path, kind: str) -> Iterator[ArchiveMember]:
-    """What came with a mail; of a mailbox with the number of the message before it."""
+    """What came with a mail, or is attached in a PDF; of a mailbox with the number of the message
+    before it."""
+    if kind == "pdf":
+        from leaf.readers.documents.pdf_open import attached
+
+        for number, (name, data) in enumerate(attached(path), 1):
+            yield _attachment("", number, name, "", data)
+        return
     if kind == "msg":
         from leaf.readers.documents.msg import attachments_of
 

@@ -237,8 +237,8 @@ class Kind:
 
 VERSION = 13
 """Raised when readers change so that tables that were read before should be read again."""
-CONTAINERS = frozenset({"archive", "email", "mailbox", "msg"})
-"""Kinds that hold files which become files of their own: see `archives.unpack`."""
+CONTAINERS = frozenset({"archive", "email", "mailbox", "msg", "pdf"})
+"""Kinds that may hold files which become files of their own: see `archives.unpack`."""
 
 
 def holds_tables(kind: str, outline: Mapping[str, Any]) -> bool:

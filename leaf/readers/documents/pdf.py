@@ -50,7 +50,7 @@ class PdfReader:
             seen = min(document.pages, READ_FOR_OUTLINE)
             looked = _look(document, seen)
             tables, more = _count_tables(document, looked.candidates)
-            title, total = document.title, document.pages
+            title, total, members = document.title, document.pages, document.attached
         shown = (len(looked.empty) + len(looked.pictures)) * PICTURE_TOKENS
         tokens = int((looked.length / CHARS_PER_TOKEN + shown) / max(1, seen) * total)
         notes = (*_notes(looked, seen, total), *_more_tables(tables, more, seen, total))
@@ -59,6 +59,7 @@ class PdfReader:
             "application/pdf",
             pages=total,
             tables=tables,
+            members=members or None,
             tokens=tokens,
             title=title,
             notes=notes,

@@ -52,6 +52,9 @@ class Pypdf:
                 "This PDF has no pages.", "Download or export it again, and add it again."
             )
 
+    attached = 0
+    """It opens what pdfium does not; what is attached there is not looked for."""
+
     @property
     def title(self) -> str:
         try:

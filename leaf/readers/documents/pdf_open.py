@@ -39,6 +39,9 @@ class PdfDocument(Protocol):
     @property
     def title(self) -> str: ...
 
+    @property
+    def attached(self) -> int: ...
+
     def text(self, number: int) -> str: ...
 
     def tables(self, number: int) -> list[PageTable]: ...
@@ -84,6 +87,28 @@ def open_pdfium(path: Path) -> pypdfium2.PdfDocument:
         return pypdfium2.PdfDocument((b"%PDF-1.4\n" if begin < 0 else b"") + file.read())
 
 
+def attached(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of the files that are attached in a document; no bytes of one that is
+    damaged. Raises FileError."""
+    import pypdfium2
+
+    with PDFIUM:
+        try:
+            document = open_pdfium(path)
+        except pypdfium2.PdfiumError as e:
+            raise refused(path, e.err_code) from e
+        try:
+            for number in range(document.count_attachments()):
+                one = document.get_attachment(number)
+                try:
+                    data = bytes(one.get_data())
+                except pypdfium2.PdfiumError:
+                    data = b""
+                yield one.get_name(), data
+        finally:
+            document.close()
+
+
 def refused(path: Path, code: int | None) -> FileError:
     """What it means that pdfium does not open a file (its error codes: 4 password, 5 unknown
     encryption)."""
@@ -125,6 +150,12 @@ class Pdfium:
     def title(self) -> str:
         with PDFIUM:
             return " ".join(self._document.get_metadata_value("Title").split())
+
+    @property
+    def attached(self) -> int:
+        """Files that are attached in it, such as the data of an invoice."""
+        with PDFIUM:
+            return int(self._document.count_attachments())
 
     @cached_property
     def _beside(self) -> Pypdf | None:
