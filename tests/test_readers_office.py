@@ -170,6 +170,28 @@ def test_rich_text_is_read(tmp_path: Path) -> None:
     assert texts(path) == ["Grüße aus Wien", "Second 中"]
 
 
+def test_what_stands_beside_a_rich_text_is_read(tmp_path: Path) -> None:
+    box = r"{\shp{\*\shpinst\shpleft1{\sp{\sn x}{\sv 1}}{\shptxt In \b the\b0  box\par Two\par}}{\shprslt old}}"
+    path = tmp_path / "a.rtf"
+    path.write_bytes(
+        (
+            r"{\rtf1\ansi\ansicpg1252{\header\pard Draft of \'fc\par}{\footerl Page 1\par}\pard One"
+            + box
+            + r" word{\*\atnid A}{\*\atnauthor Ann}\chatn{\*\annotation{\*\atndate 1}\pard "
+            r"really?\par} here{\footnote a note}.\par "
+            r"{\shp{\*\shpinst{\shpgrp{\shp{\*\shpinst{\shptxt Last}}}}}}Then\par}"
+        ).encode()
+    )
+    assert texts(path) == [
+        *(
+            "[header] Draft of ü",
+            "[footer] Page 1",
+            "One word [comment: really? ] here [footnote: a note].",
+        ),
+        *("In the box", "Two", "Then", "Last"),
+    ]
+
+
 def test_an_empty_first_cell_of_rich_text_keeps_its_place(tmp_path: Path) -> None:
     path = tmp_path / "a.rtf"
     path.write_bytes(
