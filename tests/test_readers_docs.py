@@ -525,6 +525,17 @@ def test_an_article_is_given_without_what_surrounds_it() -> None:
     assert not any("Section" in text or "Imprint" in text for text in paragraphs)
 
 
+def test_labels_of_a_drawing_are_read_and_its_title_is_not_that_of_the_page() -> None:
+    icon = "<svg><title>Menu</title><path d='M0 0'/></svg>"
+    chart = "<svg><g><text>North</text><text><tspan>12</tspan> %</text></g></svg>"
+    title, paragraphs = paragraphs_of(
+        f"<html><head><title>Report</title></head><body>{icon}<p>See{chart}here</p>{icon}"
+        f"<table><tr><td>a</td><td>{chart}</td></tr></table></body></html>"
+    )
+    assert title == "Report"
+    assert paragraphs == ["See [picture: North · 12 %] here", "a | [picture: North · 12 %]"]
+
+
 def test_a_page_made_of_tables_is_given_whole() -> None:
     rows = "".join(f"<tr><td>item {i}</td><td>{i}</td></tr>" for i in range(50))
     paragraphs = paragraphs_of(

@@ -120,7 +120,7 @@ def page_of(text: str, *, whole: bool = False) -> WebPage:
     if root is None:
         return WebPage("", [], [])
     text = _source(root) if _write_moved(root) else text
-    title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
+    title = " ".join("".join(root.xpath("(//title[not(ancestor::svg)])[1]//text()")).split())[:300]
     full, grids = _paragraphs(root), _tables(root)
     article = [] if whole else article_of(text, root, full, sum(len(grid.rows) for grid in grids))
     notes = _left_aside(left_aside(article, full)) if article else ()
@@ -372,6 +372,7 @@ def _paragraphs(root: Any) -> list[str]:
         if tag == "pre":
             in_pre += 1 if start else -1
         if start and tag in SILENT:
+            text.add(_labels(element) if tag == "svg" else "")
             walk.skip_subtree()
         elif start:
             text.add(_alternative(element) if tag == "img" else element.text)
@@ -379,6 +380,13 @@ def _paragraphs(root: Any) -> list[str]:
             text.add(element.tail)
     text.end()
     return text.paragraphs
+
+
+def _labels(drawing: Any) -> str:
+    """What is written in a drawing of the page, such as a chart."""
+    labels = (" ".join("".join(item.itertext()).split()) for item in drawing.iter("text"))
+    words = " · ".join(label for label in labels if label)
+    return f" [picture: {words}] " if words else ""
 
 
 def _alternative(image: Any) -> str:
