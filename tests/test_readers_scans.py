@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from leaf.readers.base import FEW_WORDS, NO_TEXT, Where
 from leaf.readers.documents.pdf import PdfReader
-from leaf.readers.worker import inspect, read
+from leaf.readers.worker import extract, inspect, read
 
 WIDTH, HEIGHT = 595.0, 842.0
 
@@ -79,3 +80,23 @@ def test_a_page_with_a_text_over_its_background_is_a_page_of_text(tmp_path: Path
     assert not inspect(str(path), "a.pdf")["outline"]["notes"]
     (passage,) = PdfReader().passages(path, Where())
     assert passage.text.split("\n") == lines
+
+
+def test_pages_without_text_count_as_no_pages_that_were_read(tmp_path: Path) -> None:
+    path = drawn(tmp_path / "a.pdf", (whole, []), (figure, ["Figure"]), (whole, []))
+    window = read(str(path), "pdf")
+    assert (window["ranges"], window["read"], window["total"]) == (((1, 3),), ((2, 2),), 3)
+    assert read(str(path), "pdf", "page 3")["read"] == ()
+
+
+def test_a_search_says_which_pages_it_could_not_look_at(tmp_path: Path) -> None:
+    path = drawn(tmp_path / "a.pdf", (whole, []), (whole, ["ABC-000123"]), (figure, ["Figure"]))
+    said = extract(str(path), "pdf", str(tmp_path))
+    texts = [json.loads(line)["text"] for line in (tmp_path / "passages.jsonl").open()]
+    assert [text.strip() for text in texts] == ["ABC-000123", "Figure"]
+    assert [(note["count"], note["text"]) for note in said["notes"]] == [
+        (2, "What 2 of its pages show was not searched: they are scanned or damaged.")
+    ]
+    one = drawn(tmp_path / "b.pdf", (whole, []))
+    (note,) = extract(str(one), "pdf", str(tmp_path))["notes"]
+    assert note["text"].startswith("What one of its pages shows was not searched")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pypdf
 import pytest
 
 from leaf.errors import InvalidInputError, RunError
@@ -16,6 +17,7 @@ from leaf.files.library import Hit, Library, SearchResult
 from leaf.files.passages import LONGEST, SNIPPET, IndexedPassage, cut, snippet
 from leaf.files.query import fold, parse, spaced
 from leaf.files.ranking import Wanted
+from leaf.files.search import MOST_CUT
 from leaf.files.stopwords import without_stopwords
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
@@ -622,6 +624,27 @@ def test_snippet_is_around_the_words_and_not_longer_than_it_should_be(
     assert "golden needle" in hit.text
     assert hit.text.startswith("… ")
     assert len(hit.text) <= SNIPPET + 4
+
+
+def test_scans_that_could_not_be_searched_are_named_and_then_counted(
+    library: Library, scope: Scope
+) -> None:
+    def scan(number: int) -> File:
+        sheet = pypdf.PdfWriter()
+        sheet.add_blank_page(200, 200 + number)
+        data = io.BytesIO()
+        sheet.write(data)
+        return library.add(scope, f"{number}.pdf", io.BytesIO(data.getvalue())).file
+
+    files = [scan(number) for number in range(MOST_CUT + 3)]
+    result = library.search(scope, files, "layer")
+    one = "What one of its pages shows was not searched: it is scanned or damaged."
+    assert result.hits == ()
+    assert result.notes[0] == f"0.pdf: {one}"
+    assert len(result.notes) == MOST_CUT + 1
+    assert result.notes[-1] == "3 more files were searched in part."
+    few = library.search(scope, files[: MOST_CUT + 1], "layer")
+    assert all(note.endswith(one) for note in few.notes)
 
 
 def test_folding_keeps_every_place() -> None:

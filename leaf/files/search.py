@@ -40,6 +40,8 @@ EXTRACT = CallLimits(seconds=180)
 PASSAGES = r"passages\.jsonl"
 PARALLEL = 3
 """Files that are read at once when several are searched for the first time."""
+MOST_CUT = 5
+"""Files that were searched in part and are named."""
 LASTING = (FileError, SandboxTimeoutError, SandboxMemoryError)
 """What lies in the file: it is not read again for the next search."""
 SOUND = frozenset(["audio", "video"])
@@ -164,12 +166,13 @@ class Search:
             }
             cut = [
                 f"{f.name}: {note}"
-                for content, (note, _) in known.items()
-                if note
-                for f in readable[content]
+                for content, named in readable.items()
+                if content in known and (note := known[content][0])
+                for f in named
             ]
             passages, partly = _find(db, searched, terms, limit, one_each)
-        notes = [f"{name} was not searched: {reason}" for name, reason in failures.items()] + cut
+        notes = [f"{name} was not searched: {reason}" for name, reason in failures.items()]
+        notes += _few(cut)
         if partly and passages:
             notes.insert(0, "No passage has all of the words; these have some of them.")
         notes += _same_content(searched, passages)
@@ -363,6 +366,15 @@ def _by_content(files: Iterable[File]) -> ByContent:
     for file in files:
         groups[_content(file)].append(file)
     return dict(groups)
+
+
+def _few(cut: Sequence[str]) -> list[str]:
+    """What was searched in part, in a few sentences however many files that are."""
+    more = len(cut) - MOST_CUT
+    return [
+        *cut[:MOST_CUT],
+        *([f"{more:,} more files were searched in part."] if more > 1 else cut[MOST_CUT:]),
+    ]
 
 
 def _same_content(files: ByContent, hits: Iterable[Hit]) -> list[str]:

@@ -155,7 +155,9 @@ class Window:
     unit: str = ""
     """Unit of `ranges` and `total`: `page`, `line`, `row` … as in `Passage`."""
     ranges: tuple[tuple[int, int], ...] = ()
-    """What was read, 1-based and inclusive, so that several windows add up without counting
+    """What is in `text`, 1-based and inclusive."""
+    read: tuple[tuple[int, int], ...] = ()
+    """The same without pages that gave no text, so that several windows add up without counting
     twice."""
     total: int | None = None
     """How many units the file (or the sheet) has; None when unknown without reading it all."""
@@ -264,6 +266,8 @@ FEW_WORDS = "(a picture fills this page; of its text only these words can be rea
 SEEN = frozenset({"no-text-layer", "few-words"})
 """Kinds of notes on pages that can be looked at and not read."""
 DAMAGED = "(this page is damaged and cannot be read)"
+TEXTLESS = frozenset({NO_TEXT, DAMAGED})
+"""What stands for a page of which nothing was read."""
 GARBLED = "(the text of this page can't be trusted: its fonts do not say which letters they draw)"
 """What stands above the text of such a page."""
 

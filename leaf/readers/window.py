@@ -21,6 +21,7 @@ from leaf.readers.base import (
     FEW_WORDS,
     GARBLED,
     NO_TEXT,
+    TEXTLESS,
     Note,
     Outline,
     Passage,
@@ -133,6 +134,7 @@ def read_window(
         ),
         unit=pieces[0].passage.unit,
         ranges=_ranges(pieces),
+        read=_ranges([piece for piece in pieces if piece.passage.text not in TEXTLESS]),
         total=extent.total,
         sections=sections(
             [(piece.passage, piece.text) for piece in pieces], asked.columns, line_numbers

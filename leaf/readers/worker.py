@@ -14,8 +14,11 @@ from typing import Any, TextIO, cast
 from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.readers.amount import weigh_file
 from leaf.readers.base import (
+    FEW_WORDS,
+    GARBLED,
     KINDS,
     SEEN,
+    TEXTLESS,
     VERSION,
     Note,
     Outline,
@@ -125,9 +128,34 @@ def extract(path: str, kind: str, out: str) -> Json:
         (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file,
     ):
         passages = iter(()) if kind == "picture" else reader_of(kind).passages(plain, Where())
-        count, whole = _write(_split(_grouped(without_binary(passages))), file)
+        pages = _Pages()
+        count, whole = _write(_split(_grouped(pages.worded(without_binary(passages)))), file)
     text = f"Only the first {MAX_INDEXED // 1_000_000} MB of its text can be searched."
-    return {"count": count, "notes": [] if whole else [asdict(Note("index-cut", text, count))]}
+    cut = () if whole else (Note("index-cut", text, count),)
+    return {"count": count, "notes": [asdict(note) for note in (*cut, *pages.notes())]}
+
+
+class _Pages:
+    """Pages that can be looked at and not searched, counted while the others pass."""
+
+    def __init__(self) -> None:
+        self._unread = 0
+
+    def worded(self, passages: Iterable[Passage]) -> Iterator[Passage]:
+        """The words of the file alone, without what says that there are none."""
+        for passage in passages:
+            mark = next((m for m in (FEW_WORDS, GARBLED) if passage.text.startswith(m)), "")
+            self._unread += passage.text in TEXTLESS or bool(mark)
+            if passage.text not in TEXTLESS:
+                yield replace(passage, text=passage.text.removeprefix(mark)) if mark else passage
+
+    def notes(self) -> tuple[Note, ...]:
+        if not self._unread:
+            return ()
+        text = f"What {self._unread:,} of its pages show was not searched: they are scanned or damaged."
+        if self._unread == 1:
+            text = "What one of its pages shows was not searched: it is scanned or damaged."
+        return (Note("no-text-layer", text, self._unread),)
 
 
 def tables(path: str, kind: str, out: str) -> list[Json]:

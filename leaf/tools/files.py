@@ -283,7 +283,7 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
 
 
 def _coverage(chat_file: ChatFile, window: Window) -> Coverage:
-    seen = sum(last - first + 1 for first, last in window.ranges)
+    seen = sum(last - first + 1 for first, last in window.read)
     total = window.total if window.total is not None else seen
     unit = PLURAL.get(window.unit, window.unit)
     if (
@@ -292,7 +292,7 @@ def _coverage(chat_file: ChatFile, window: Window) -> Coverage:
         # queries
     ):
         unit = "rows of the sheet" if chat_file.file.kind == "excel" else "rows of the file"
-    return Coverage(chat_file.file.id, chat_file.file.name, unit, seen, total, window.ranges)
+    return Coverage(chat_file.file.id, chat_file.file.name, unit, seen, total, window.read)
 
 
 class SearchFilesInput(BaseModel):

@@ -242,10 +242,10 @@ def coverage(pieces: Sequence[SourceWindow]) -> tuple[Coverage, ...]:
         if piece.chat_file is None or not piece.window.unit:
             continue
         window, file = piece.window, piece.chat_file.file
-        seen = sum(last - first + 1 for first, last in window.ranges)
+        seen = sum(last - first + 1 for first, last in window.read)
         unit = PLURAL.get(window.unit, window.unit)
         if unit == "rows":
             unit = "rows of the sheet" if file.kind == "excel" else "rows of the file"
         total = window.total if window.total is not None else seen
-        entries.append(Coverage(file.id, file.name, unit, seen, total, window.ranges))
+        entries.append(Coverage(file.id, file.name, unit, seen, total, window.read))
     return tuple(entries)
