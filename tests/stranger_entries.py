@@ -298,6 +298,9 @@ METHODS: Mapping[str, Entry] = {
     "jobs.fail": gone(
         owner="any", uses={"job_id": "announced_id", "problem": Literally("It broke.")}, turn=3
     ),
+    "jobs.fail_rest": gone(
+        owner="any", uses={"job_id": "announced_id", "problem": Literally("It broke.")}, turn=3
+    ),
     "jobs.cancel": gone(owner="any", uses={"job_id": "announced_id"}, turn=4),
     "jobs.cancel_all": gone(uses={"job_id": "announced_id"}, turn=5),
     "jobs.missing": gone(),

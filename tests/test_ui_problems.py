@@ -184,7 +184,7 @@ def test_what_the_upload_routes_refuse_is_said_in_the_language_of_their_page(
 def test_the_list_of_uploads_says_why_a_file_failed(leaf: Leaf, tmp_path: Path) -> None:
     page = Page(leaf, tmp_path / "held")
     job = page.begin(("broken.xlsx", len(BROKEN)))
-    page.ask("POST", f"/{job}/left", {"positions": [0]})
+    page.ask("POST", f"/{job}/left")
 
     def said() -> str:
         (found,) = page.ask("GET", "?here=files").json()

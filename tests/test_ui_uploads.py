@@ -18,7 +18,7 @@ from leaf.errors import SignInError
 from leaf.sessions.session import Session
 from leaf.ui.receiving import UploadLimits, Uploads
 from leaf.ui.upload_keys import LIFETIME, UploadKeys
-from leaf.ui.upload_routes import AT_ONCE, KEY, UploadRoutes
+from leaf.ui.upload_routes import AT_ONCE, KEY, LEFT, UploadRoutes
 from leaf.ui.upload_view import shown
 from tests.app_process import App
 from tests.leaf_kit import opened
@@ -125,7 +125,7 @@ def test_what_is_sent_is_bounded_and_what_is_refused_is_said_with_the_file(page:
     assert page.ask("POST", body=b"no json").status_code == 400
     assert page.ask("POST", body={"chat": "nowhere", "files": [["a", 1]]}).status_code == 404
     assert page.ask("PUT", "/nojob/0", b"x").status_code == 404
-    assert page.ask("POST", f"/{job}/left", {"positions": ["x"]}).status_code == 400
+    assert page.ask("POST", "/nojob/left").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,14 @@ def test_any_name_is_kept_as_a_name(page: Page, given: str, kept: str | None) ->
 
 
 def test_a_tab_that_is_closed_says_what_it_does_not_send(page: Page) -> None:
-    job = page.begin(("a.csv", 8), ("b.csv", 8))
-    assert page.ask("POST", f"/{job}/left", {"positions": [0]}).status_code == 204
-    first, second = page.own.jobs.shown(job)
-    assert (first.item.state, second.item.state) == ("failed", "coming")
+    job = page.begin(("a.csv", 8), ("b.csv", 8), ("c.csv", 8))
     assert page.ask("DELETE", f"/{job}/1").status_code == 204
+    assert page.ask("PUT", f"/{job}/2", b"a,b\n1,2\n").status_code == 204
+    assert page.ask("POST", f"/{job}/left").status_code == 204
     assert page.own.jobs.wait(job, 60).state == "done"
+    states = [one.item.state for one in page.own.jobs.shown(job)]
+    assert states == ["failed", "cancelled", "added"]
+    assert page.own.jobs.shown(job)[0].item.problem == LEFT
     assert page.ask("PUT", f"/{job}/0", b"a,b\n1,2\n").status_code == 204
     assert page.own.jobs.wait(job, 60).failed == 0
     job = page.begin(("c.csv", 8), ("d.csv", 8))

@@ -102,6 +102,10 @@ class Jobs(Part):
         """Say why an announced file did not come. Raises NotFoundError."""
         self._house.jobs.announced.fail(self._scope, job_id, position, problem)
 
+    def fail_rest(self, job_id: str, problem: str) -> None:
+        """Say why none of the announced files comes that has not come yet. Raises NotFoundError."""
+        self._house.jobs.announced.fail_all(self._scope, job_id, problem)
+
     def again(self, job_id: str, position: int) -> None:
         """Look once more at a file whose bytes are here. Raises NotFoundError, RunError for one
         that has to be sent."""

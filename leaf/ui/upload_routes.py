@@ -7,7 +7,7 @@ script: a page may be drawn anew, left for another chat or be busy meanwhile.
     DELETE /_leaf/uploads/JOB/POSITION          do without one; without a position, without the rest
     POST   /_leaf/uploads/JOB/close             put away what is over
     POST   /_leaf/uploads/JOB/go-on             take up what was left when it ended
-    POST   /_leaf/uploads/JOB/left              the tab that was to send these is closed
+    POST   /_leaf/uploads/JOB/left              the tab that was to send the rest is closed
     GET    /_leaf/uploads?here=CHAT             how far everything is
 
 Host and Origin were judged before (`ui/visitors.py`). Each request shows the key of its tab.
@@ -187,14 +187,8 @@ class UploadRoutes:
         return await _done(lambda: key.session().jobs.go_on(job_id))
 
     async def _left(self, request: Request, key: UploadKey) -> Response:
-        job_id, positions = str(request.path_params["job"]), _positions(await _body(request))
-
-        def fail() -> None:
-            own = key.session()
-            for position in positions:
-                own.jobs.fail(job_id, position, LEFT)
-
-        return await _done(fail)
+        job_id = str(request.path_params["job"])
+        return await _done(lambda: key.session().jobs.fail_rest(job_id, LEFT))
 
     async def _without(self, request: Request, key: UploadKey) -> Response:
         job_id = str(request.path_params["job"])
@@ -262,17 +256,6 @@ def _asked(body: bytes) -> tuple[str, bool, list[tuple[str, int]]]:
     except (ValueError, RecursionError) as e:
         raise UploadRefusedError(400, "This is no list of files of a page.") from e
     raise UploadRefusedError(400, f"Add 1 to {MOST_FILES:,} files in one go.")
-
-
-def _positions(body: bytes) -> list[int]:
-    """Raises UploadRefusedError."""
-    try:
-        match json.loads(body):
-            case {"positions": [*entries]} if len(entries) <= MOST_FILES:
-                return [int(one) for one in entries]
-    except (ValueError, TypeError, RecursionError) as e:
-        raise UploadRefusedError(400, "This is no list of files of a page.") from e
-    raise UploadRefusedError(400, "This is no list of files of a page.")
 
 
 def _named(entry: Any) -> tuple[str, int]:

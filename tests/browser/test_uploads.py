@@ -215,6 +215,23 @@ def test_a_cut_line_is_said_and_the_file_comes_when_it_is_tried_again(
         expect(composer(page)).to_have_value("What is in it?")
 
 
+def test_a_tab_that_is_closed_leaves_no_file_of_a_large_folder_waiting(
+    open_page: OpenPage, page: Page
+) -> None:
+    """Of what a page says as it goes a browser takes 64 kB, less than the numbers of these files."""
+    files = [[f"{number}.csv", f"a,b\n{number},2\n"] for number in range(15_000)]
+    page.evaluate("XMLHttpRequest.prototype.send = () => {}")  # none of them gets there
+    page.evaluate(DROP, files)
+    page.evaluate("leafDrop()")
+    expect(line(page)).to_contain_text("0 of 15,000 files ready", timeout=120_000)
+    expect(page).to_have_url(re.compile("chat="))
+    address = page.url
+    page.goto("about:blank")
+    again = open_page(1280)
+    again.goto(address)
+    expect(line(again)).to_contain_text("15,000 failed")
+
+
 def test_a_suggestion_pressed_while_a_file_has_failed_is_kept_until_that_is_put_right(
     page: Page, tmp_path: Path
 ) -> None:
