@@ -13,6 +13,7 @@ from tests.axe_kit import Inspection, Look
 from tests.browser.conftest import LARGE, PATIENCE, PHONE, App, MessagesServer, look_at
 from tests.browser.test_journeys import ask, composer, finished
 from tests.browser.test_python import shot
+from tests.live_kit import wait_until
 from tests.tcp_proxy import TcpProxy
 
 pytestmark = pytest.mark.browser
@@ -96,6 +97,35 @@ def test_a_kept_question_outlives_a_reload_and_is_not_asked_by_a_copy_of_its_tab
         expect(finished(tab)).to_have_count(3)
     texts = page.locator('[class*="st-key-bubble-"]').all_inner_texts()
     assert sorted(texts) == ["Apples", "Pears, by both", "Plums, by both"]
+
+
+def test_a_question_that_arrived_before_the_line_was_cut_once_more_is_not_asked_again(
+    app: App, page: Page
+) -> None:
+    """However its blanks, tabs, line breaks and control characters are drawn."""
+    question = "Sum  it up\tfor me:\n\n\n  **North**\t1 \n  South\t2\x07"
+    page.goto(app.url)
+    ask(page, "Apples first")
+    expect(finished(page)).to_be_visible()
+    last = page.evaluate(
+        "[...document.querySelector('[class*=st-key-question-]').classList]"
+        ".find((name) => name.startsWith('st-key-question-'))"
+    )
+    ask(page, question)
+    expect(finished(page)).to_have_count(2)
+    page.evaluate(
+        "([chat, one]) => sessionStorage.setItem('leaf-kept-' + chat,"
+        " JSON.stringify({ waiting: [one], draft: '', before: '' }))",
+        [
+            page.url.split("chat=")[1].split("&")[0],
+            {"id": "1-1", "text": question, "sent": True, "last": last},
+        ],
+    )
+    page.reload()
+    kept = "Object.keys(sessionStorage).filter((key) => key.includes('kept'))"
+    wait_until(lambda: page.evaluate(kept) == [])
+    page.wait_for_timeout(1000)
+    expect(page.locator('[class*="st-key-bubble-"]')).to_have_count(2)
 
 
 def test_a_question_for_a_chat_that_is_not_begun_begins_it_and_the_next_follows_there(

@@ -223,11 +223,14 @@ const fill = (text) => {
   field().dispatchEvent(new Event("input", { bubbles: true }))
 }
 
+// A question is drawn without blanks and line breaks that stand beside others, and with a mark for what would not be seen.
+const plain = (text) => text.replace(/[\s\p{C}\ufffd]+/gu, "")
+
 // Sent before the connection went once more, or the page was loaded anew: the chat says whether it arrived. One that was to begin a chat
 // may have begun it elsewhere, so it comes back as a text.
 const isOver = (chat, one) => {
   const last = lastQuestion()
-  if (chat) return keyOf(last) !== one.last && last?.innerText.includes(one.text)
+  if (chat) return keyOf(last) !== one.last && plain(last?.innerText ?? "").includes(plain(one.text))
   change(chat, (now) => (now.draft = joined(one.text, now.draft)))
   return true
 }
