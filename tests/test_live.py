@@ -19,6 +19,7 @@ from websockets import ConnectionClosed, InvalidStatus
 
 from leaf.agent.events import Chunk, chunk, reduce
 from leaf.errors import NotFoundError
+from leaf.runs.board import ELSEWHERE
 from leaf.runs.run import Run
 from leaf.ui import markdown, marks, state
 from leaf.ui.items import items
@@ -595,6 +596,46 @@ def test_an_answer_that_is_over_or_not_streamed_yet_says_so_or_comes(
         with served.connect(served.ticket(access)) as live:
             access.run = run_of([*said("Here it is.", 3), chunk("finish")])
             assert watch(live).text() == "<p>Here it is.</p>"
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_an_answer_that_another_process_takes_over_is_followed_there(
+    between: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`between`: for a while no process has it."""
+    monkeypatch.setattr(route, "NOT_HERE", 0.05)
+    first, second = run_of([*LIVE, *said("Cut here", 3)]), run_of(LIVE)
+    access = FakeAccess(first)
+    with serving() as served, served.connect(served.ticket(access)) as live:
+        screen = Screen()
+        while screen.text() != "<p>Cut here</p>":
+            screen.take(orjson.loads(live.recv(10)))
+        access.run = None if between else second
+        first.emit(chunk("abort", reason=ELSEWHERE))
+        if between:
+            live.recv(10)  # what the first run ended with
+            access.run = second
+        second.emit(chunk("text-delta", id="text-1-0", delta="Anew"))
+        while screen.text() != "<p>Anew</p>":
+            screen.take(orjson.loads(live.recv(10)))
+        assert not screen.done
+        second.emit(chunk("text-delta", id="text-1-0", delta=", to the end."))
+        second.emit(chunk("finish"))
+        watch(live, screen)
+    assert screen.text() == "<p>Anew, to the end.</p>"
+    assert screen.done
+
+
+def test_an_answer_that_ends_while_nobody_here_has_it_is_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(route, "NOT_HERE", 0.05)
+    first = run_of(LIVE)
+    access = FakeAccess(first)
+    with serving() as served, served.connect(served.ticket(access)) as live:
+        first.emit(chunk("abort", reason=ELSEWHERE))
+        access.status = "completed"
+        assert watch(live).done
 
 
 def test_a_reader_that_does_not_read_costs_no_memory_and_gets_the_whole_when_it_does() -> None:

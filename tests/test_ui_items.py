@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from leaf.agent.events import apply, chunk
+from leaf.agent.events import apply, chunk, reduce
+from leaf.runs.run import Run
 from leaf.shapes.part_values import newest
 from leaf.ui.items import Item, answer_text, items
 from leaf.ui.live.polled import PolledAnswer, PolledView
@@ -123,8 +124,6 @@ def test_steps_and_text_stand_in_the_order_in_which_they_came() -> None:
 
 
 def test_a_follower_reads_each_chunk_once() -> None:
-    from leaf.runs.run import Run
-
     run, follower = Run("m"), PolledAnswer()
     for piece in stream()[:-1]:
         run.emit(piece)
@@ -136,6 +135,21 @@ def test_a_follower_reads_each_chunk_once() -> None:
     assert follower.done
     assert answer_text(follower.parts) == TEXT.strip()
     assert newest(follower.parts, "usage") == {"input": 5}
+
+
+def test_a_follower_begins_anew_with_another_run_of_the_answer() -> None:
+    """As where a process that wrote it is gone, and another goes on."""
+    first, second, follower = Run("m"), Run("m"), PolledAnswer()
+    for piece in stream()[:12]:
+        first.emit(piece)
+    first.emit(chunk("abort", reason="This answer goes on in another process."))
+    follower.read(first)
+    assert follower.done
+    for piece in stream():
+        second.emit(piece)
+        follower.read(second)
+    assert answer_text(follower.parts) == TEXT.strip()
+    assert items(follower.parts) == items(reduce(stream()))
 
 
 def test_a_step_is_named_in_plain_words_in_every_state() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from leaf.errors import LeafError
+from leaf.errors import LeafError, NotFoundError
 from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.runs.waiting import QueuePlace
@@ -61,6 +61,14 @@ def draw(message: Message, place: QueuePlace) -> None:
             on_click=_withdraw,
             args=(message.id,),
         )
+
+
+def is_over(message_id: str) -> bool:
+    """Whether an answer is not written any more: it is whole, or its chat was deleted meanwhile."""
+    try:
+        return session().messages.get(message_id).status not in UNFINISHED
+    except NotFoundError:
+        return True
 
 
 def _withdraw(message_id: str) -> None:

@@ -200,6 +200,36 @@ def test_without_websockets_answers_are_polled_and_the_settings_say_so(
         expect(page.get_by_text("this tab cannot connect to /_leaf/live")).to_be_visible()
 
 
+SAYS_OF = """() => {
+  window.leafSaid = []
+  const look = () => leafSaid.push(...[...document.querySelectorAll('[data-testid="stAlert"]')].map((one) => one.textContent))
+  new MutationObserver(look).observe(document.body, { childList: true, subtree: true })
+}"""
+
+
+@pytest.mark.parametrize("how", ["pushed", "polled"])
+def test_a_chat_that_is_deleted_elsewhere_while_its_answer_grows_says_so_and_no_more(
+    how: str, running: App, page: Page, context: BrowserContext
+) -> None:
+    refused = b"GET /_leaf/live" if how == "polled" else b"nothing"
+    with TcpProxy(running.port, refusing=refused) as proxy:
+        page.goto(proxy.url)
+        ask(page, f"Tell me all slowly, {how}")
+        expect(answer(page).get_by_text("Paragraph 1 says")).to_be_visible()
+        page.evaluate(SAYS_OF)
+        other = context.new_page()
+        other.goto(page.url.replace(proxy.url, running.url))
+        expect(answer(other).get_by_text("Paragraph 1 says")).to_be_visible()
+        other.get_by_role("button", name="Rename, export or delete this chat").filter(
+            visible=True
+        ).first.click()
+        other.get_by_role("menuitem", name="Delete").click()
+        expect(page.get_by_text("a chat that was deleted")).to_be_visible()
+        page.wait_for_timeout(1500)
+        said = page.evaluate("leafSaid.filter((one) => !one.includes('a chat that was deleted'))")
+        assert said == []
+
+
 def test_strangers_and_foreign_pages_are_refused(running: App) -> None:
     address = running.url.replace("http", "ws") + "/_leaf/live"
     for headers in ({}, {"origin": "https://evil.example"}):

@@ -197,6 +197,7 @@ class View {
   update(data, setTriggerValue) {
     const another = data.message !== this.data.message
     this.data = data
+    this.position = data.position
     this.trigger = setTriggerValue
     if (another) this.leave(), this.forget(), (this.number = -1), (this.finished = false), (this.gone = false)
     this.answer = this.root.closest('[class*="st-key-answer-"]')
@@ -289,13 +290,15 @@ class View {
   take(frame) {
     if (frame.ticket) this.ticket = frame.ticket
     if (frame.do && "to" in frame) {
+      const another = this.epoch && frame.epoch !== this.epoch // a process took the answer over: the chunks of its run count anew
+      if (another) this.position = 0
       if (frame.from === -1) this.forget()
       else if (frame.from !== this.number || frame.epoch !== this.epoch) return this.begin()
       this.epoch = frame.epoch
       for (const operation of frame.do) this.carryOut(operation)
       this.number = frame.to
       this.makeRoom()
-      if (frame.drawn > this.data.position && frame.drawn > this.asked) {
+      if (frame.drawn > this.position && frame.drawn > this.asked) {
         this.asked = frame.drawn
         this.tell("milestone")
       }

@@ -18,6 +18,7 @@ import orjson
 from leaf.agent.events import compact, reduce, replay
 from leaf.language.text import ENGLISH, speaking
 from leaf.provenance.citations import citation_of
+from leaf.runs.board import ELSEWHERE
 from leaf.runs.run import Run
 from leaf.shapes.chunks import (
     RESET,
@@ -32,6 +33,7 @@ from leaf.shapes.chunks import (
     OutputThere,
     OutputWrong,
     StepStarts,
+    chunk,
 )
 from leaf.shapes.parts import (
     ConsentPart,
@@ -52,6 +54,7 @@ _TURN = re.compile(r"text-(\d+)-")
 RECENT = 60
 """A viewer who has missed no more numbers than that gets what is new where it is asked for: handing
 it to a thread would take longer than making it."""
+_MOVED = chunk("abort", reason=ELSEWHERE)
 _GROWS = frozenset({"text", "code", "writing"})
 
 
@@ -63,6 +66,8 @@ class Encoder:
         self.epoch = uuid.uuid4().hex[:12]
         """Numbers count within it."""
         self.done = False
+        self.moved = False
+        """The run ended, and another one goes on with the answer."""
         self._lock = threading.Lock()
         self._takers = self._by_type()
         self._document = LiveDocument()
@@ -141,7 +146,7 @@ class Encoder:
                 "to": self.number,
                 "drawn": self._milestone,
             }
-            if self.done:
+            if self.done and not self.moved:
                 frame["done"] = True
             frames[known] = orjson.dumps({**frame, "do": self._document.since(known)}).decode()
         return frames[known]
@@ -208,7 +213,8 @@ class Encoder:
     def _take_back(self, _: Chunk) -> None:
         self._broken = True
 
-    def _take_end(self, _: Chunk) -> None:
+    def _take_end(self, c: Chunk) -> None:
+        self.moved = self.moved or c == _MOVED
         self._close_text()
         for text in self._writing.values():
             text.end()
@@ -389,7 +395,8 @@ class Encoder:
             for key, (part, _) in self._tools.items()
             if part["state"] in WORKING and self._progress.get(key)
         ]
-        if self.run.ended_at is not None or "waiting" in self._asked.values():
+        over = self.run.ended_at is not None and not self.moved
+        if over or "waiting" in self._asked.values():
             return "", ""
         if self._status:
             return "status", words.cut(self._status, 300)

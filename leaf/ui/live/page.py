@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.agent.events import apply, compact
+from leaf.errors import NotFoundError
 from leaf.language.text import current
 from leaf.runs.run import Run
 from leaf.sessions.session import Session
@@ -23,7 +24,7 @@ from leaf.ui.live.polled import PolledAnswer
 from leaf.ui.live.tickets import Ticket
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
-from leaf.ui.waiting import UNFINISHED
+from leaf.ui.waiting import is_over
 
 GROWS = frozenset({"text", "code", "thought"})
 SIGNS = frozenset({"waiting", "status", "progress"})
@@ -77,7 +78,11 @@ def _is_settled(item: Item) -> bool:
 def _show(message_id: str, chat_id: str) -> None:
     first = f"live-{message_id}" not in st.session_state
     follower: PolledAnswer = st.session_state.setdefault(f"live-{message_id}", PolledAnswer())
-    run = session().messages.watch(message_id)
+    try:
+        run = session().messages.watch(message_id)
+    except NotFoundError:  # its chat was deleted, or is not theirs any more
+        _end_if_over(message_id)
+        return
     if run is not None:
         _read(follower, run)
     answer_items = items(follower.parts, running=True)
@@ -122,7 +127,7 @@ def _read(follower: PolledAnswer, run: Run) -> None:
 
 
 def _end_if_over(message_id: str) -> None:
-    if session().messages.get(message_id).status not in UNFINISHED and page_is_free():
+    if is_over(message_id) and page_is_free():
         st.session_state.pop(f"live-{message_id}", None)
         redraw()
 

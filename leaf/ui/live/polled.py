@@ -17,13 +17,14 @@ from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestTy
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from leaf.agent.events import Part, apply
+from leaf.errors import NotFoundError
 from leaf.runs.run import Run
 from leaf.ui.dialogs import page_is_free
 from leaf.ui.draw import draw_item
 from leaf.ui.items import Item, items
 from leaf.ui.redraw import redraw
 from leaf.ui.state import login_needed, session
-from leaf.ui.waiting import UNFINISHED
+from leaf.ui.waiting import is_over
 
 PERIOD = 1.0
 """Seconds between two passes, counted by the browser. Each pass draws all that is there; fewer cost
@@ -50,8 +51,10 @@ class PolledAnswer:
     run: Run | None = None
 
     def read(self, run: Run, timeout: float = 0.0) -> bool:
-        """Take in what is new; False if there is nothing."""
-        self.run = run
+        """Take in what is new; False if there is nothing. Another run of the same answer, as where
+        a process took it over, begins at its beginning."""
+        if self.run is not run:
+            self.parts, self.position, self.run = [], 0, run
         piece = run.read(self.position, timeout)
         for chunk in piece.chunks:
             apply(self.parts, chunk)
@@ -71,12 +74,13 @@ def _live(message_id: str, chat_id: str) -> None:
     first = st.session_state.pop("live-first", "") == message_id
     follower = st.session_state.setdefault(f"live-{message_id}", PolledAnswer())
     # Where people sign in, access may end in the middle of an answer, so the store is asked each
-    # time.
-    run = (
-        follower.run
-        if follower.run and not login_needed()
-        else session().messages.watch(message_id)
-    )
+    # time. One run may end, and another go on with the answer.
+    goes_on = follower.run is not None and not follower.done and not login_needed()
+    try:
+        run = follower.run if goes_on else session().messages.watch(message_id) or follower.run
+    except NotFoundError:  # its chat was deleted, or is not theirs any more
+        _wait_for_end(message_id)
+        return
     if run is None:
         _wait_for_end(message_id)
         draw_item(st, Item("waiting", "waiting"), chat_id, message_id)
@@ -113,7 +117,7 @@ def _somebody_waits() -> bool:
 def _wait_for_end(message_id: str) -> None:
     """A run that is over, or that only another process knows yet, is looked for in the history with
     each pass."""
-    if session().messages.get(message_id).status not in UNFINISHED and page_is_free():
+    if is_over(message_id) and page_is_free():
         st.session_state.pop(f"live-{message_id}", None)
         redraw()
 

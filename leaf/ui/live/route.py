@@ -204,13 +204,18 @@ class _Viewer:
     async def serve(self, message: Message, run: Run | None) -> None:
         """Until the answer is whole, or it may not be seen any more."""
         await self._renew()
-        while run is None:
-            if message.status not in UNFINISHED:
+        followed: Run | None = None
+        while True:
+            if run is not None and run is not followed:
+                if await self._follow(run):
+                    return
+                followed = run
+            elif message.status not in UNFINISHED:
                 await self._send(orjson.dumps({"done": True, "do": []}).decode())
                 return
-            await asyncio.sleep(NOT_HERE)
+            else:
+                await asyncio.sleep(NOT_HERE)
             message, run = await self._ask()
-        await self._follow(run)
 
     async def look_again(self) -> None:
         """Have it look, every few seconds; ends with an error where the reader takes nothing."""
@@ -222,7 +227,8 @@ class _Viewer:
             self._due = True
             self._woken.set()
 
-    async def _follow(self, run: Run) -> None:
+    async def _follow(self, run: Run) -> bool:
+        """To its end. Whether the answer is whole then; else another run of it goes on."""
         woken = self._woken
         encoder = self._hub.join(run, woken, self._ticket.language)
         query = self._socket.query_params
@@ -240,7 +246,7 @@ class _Viewer:
                     epoch, first = encoder.epoch, False
                     await self._send(frame)
                     if done:
-                        return
+                        return not encoder.moved
                 await woken.wait()
                 if self._due:
                     self._due = False
