@@ -232,6 +232,29 @@ def test_a_tab_that_is_closed_leaves_no_file_of_a_large_folder_waiting(
     expect(line(again)).to_contain_text("15,000 failed")
 
 
+def test_files_that_another_tab_has_put_away_hold_no_question_back(
+    page: Page, open_page: OpenPage, tmp_path: Path
+) -> None:
+    """As where the line is so slow that this tab hears of them only when they are ready."""
+    table = tmp_path / "soon.csv"
+    table.write_text("a,b\n1,2\n")
+    ask(page, "First")
+    expect(finished(page)).to_be_visible()
+    other = open_page(1280)
+    other.goto(page.url)
+    expect(finished(other)).to_be_visible()
+    asks: list[Any] = []
+    listing = re.compile(r"uploads\?here=")
+    page.route(listing, lambda late: asks.append(late))  # noqa: PLW0108 - it is given its name by it
+    file_field(page).set_input_files(table)
+    expect(line(other)).to_contain_text("1 of 1 file ready")
+    expect(other.locator(".leaf-job-line").filter(visible=True)).to_have_count(0)
+    assert asks
+    page.unroute(listing)  # which lets those through that wait
+    ask(page, "Second")
+    expect(finished(page)).to_have_count(2)
+
+
 def test_a_suggestion_pressed_while_a_file_has_failed_is_kept_until_that_is_put_right(
     page: Page, tmp_path: Path
 ) -> None:

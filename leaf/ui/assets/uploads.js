@@ -338,10 +338,14 @@ class Uploads extends Figures {
     clearTimeout(this.timer)
     if (!this.data.key) return
     const { here } = this.data
+    const begun = [...this.unheard.keys()]
     const answer = await this.call("GET", `?here=${encodeURIComponent(here)}`)
     if (here !== this.data.here) return
     this.asking = false
-    if (answer.ok) this.hearOf(answer.given)
+    if (answer.ok) {
+      for (const job of begun) this.unheard.delete(job) // one that is not listed is over, and perhaps put away by another tab
+      this.hearOf(answer.given)
+    }
     const going = this.jobs.some((job) => !job.over) || this.sends()
     if (going) this.soon(answer.ok ? LOOK : AGAIN)
     this.draw()
