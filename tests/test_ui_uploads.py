@@ -134,6 +134,7 @@ def test_what_is_sent_is_bounded_and_what_is_refused_is_said_with_the_file(page:
         ("../../etc/passwd", "etc/passwd"),
         ("C:\\data\\x.csv", "data/x.csv"),
         ("a/" * 100 + "n" * 300 + ".csv", None),
+        ("a/" * 2_500 + "n.csv", None),
         ("תיקייה/📈 \u202edoc.csv", "תיקייה/📈 doc.csv"),
     ],
 )

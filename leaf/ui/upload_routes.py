@@ -261,7 +261,7 @@ def _asked(body: bytes) -> tuple[str, bool, list[tuple[str, int]]]:
 def _named(entry: Any) -> tuple[str, int]:
     match entry:
         case [str(name), int(size)] if 0 <= size < 1 << 53:
-            return name[:4_000], size
+            return name[-4_000:], size  # the folders nearest to it, and its ending
     raise ValueError("no file")
 
 
