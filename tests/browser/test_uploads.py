@@ -245,7 +245,7 @@ def test_files_that_another_tab_has_put_away_hold_no_question_back(
     expect(finished(other)).to_be_visible()
     asks: list[Any] = []
     listing = re.compile(r"uploads\?here=")
-    page.route(listing, lambda late: asks.append(late))  # noqa: PLW0108 - it is given its name by it
+    page.route(listing, lambda late: asks.append(late))
     file_field(page).set_input_files(table)
     expect(line(other)).to_contain_text("1 of 1 file ready")
     expect(other.locator(".leaf-job-line").filter(visible=True)).to_have_count(0)
