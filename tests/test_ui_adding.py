@@ -51,6 +51,27 @@ def test_the_files_page_shows_progress_then_what_could_not_be_read(
     assert session.jobs.list() == []
 
 
+def test_files_whose_chat_was_deleted_meanwhile_come_to_it_once_it_is_restored(
+    leaf: Leaf, tmp_path: Path
+) -> None:
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+    table = tmp_path / "a.csv"
+    table.write_text("a,b\n1,2\n")
+    job = session.jobs.begin(1, target=chat.id, origin="drive")
+    session.chats.delete(chat.id)
+    session.jobs.take_paths(job.id, [table])
+    session.jobs.all_arrived(job.id)
+    assert session.jobs.wait(job.id, 60).state == "failed"
+    session.chats.restore(chat.id)
+    page = open_page("files")
+    assert "was deleted" in " ".join(one.value for one in page.warning)
+    page.button(key=f"added-go-on-{job.id}").click().run()
+    assert not page.exception
+    assert session.jobs.wait(job.id, 60).state == "done"
+    assert [one.file.name for one in session.attached.list(chat.id)] == ["a.csv"]
+
+
 def kept_back(page: AppTest) -> str:
     """What is said instead of asking; the question stands in the composer again."""
     assert not page.exception

@@ -208,7 +208,8 @@ def _troubled(job: Job) -> bool:
 def _draw_next(job: Job, items: Sequence[JobItem], here: str) -> None:
     """On with what is left, or from the files to a question."""
     chat_id = str(job.outcome.get("chat", ""))
-    if job.state in ("stopped", "failed") and (job.done < job.total or not job.total):
+    beside = job.problem and job.asked.get("target")  # all are here, and not beside the question
+    if job.state in ("stopped", "failed") and (job.done < job.total or not job.total or beside):
         if st.button(t("Go on"), key=f"added-go-on-{job.id}", icon=":material/resume:"):
             session().jobs.go_on(job.id)
             redraw()

@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.app_process import App
 from tests.browser.conftest import PATIENCE, OpenPage
 from tests.browser.test_journeys import ask, composer, file_field, finished
+from tests.live_kit import wait_until
 from tests.messages_server import MessagesServer, Turn
 from tests.tcp_proxy import TcpProxy
 
@@ -253,6 +254,40 @@ def test_files_that_another_tab_has_put_away_hold_no_question_back(
     page.unroute(listing)  # which lets those through that wait
     ask(page, "Second")
     expect(finished(page)).to_have_count(2)
+
+
+def test_files_whose_chat_was_deleted_meanwhile_come_to_it_once_it_is_restored(
+    page: Page, open_page: OpenPage, tmp_path: Path
+) -> None:
+    table = tmp_path / "late.csv"
+    table.write_text("a,b\n1,2\n")
+    ask(page, "Deleted and restored")
+    expect(finished(page)).to_be_visible()
+    other = open_page(1280)
+    other.goto(page.url)
+    expect(finished(other)).to_be_visible()
+    coming: list[Any] = []
+    sends = re.compile(r"uploads/[^/]+/\d+$")
+    page.route(sends, lambda late: coming.append(late))
+    file_field(page).set_input_files(table)
+    expect(line(page)).to_contain_text("0 of 1 file ready")
+    wait_until(lambda: page.evaluate("1") and coming)
+    other.get_by_role("button", name="Rename, export or delete this chat").filter(
+        visible=True
+    ).first.click()
+    other.get_by_role("menuitem", name="Delete").click()
+    expect(page.get_by_text("a chat that was deleted")).to_be_visible()
+    page.unroute(sends)  # which lets the file through
+    address = other.url
+    page.goto(f"{address.partition('?')[0]}files")
+    expect(line(page)).to_contain_text("1 of 1 file ready")
+    other.get_by_role("button", name="Undo").filter(visible=True).click()
+    chat = other.get_by_role("button", name="Deleted and restored").filter(visible=True)
+    chat.first.click()
+    go_on = other.get_by_role("button", name="Go on with what is left").filter(visible=True)
+    go_on.click()
+    chip = other.get_by_role("button", name="Leave out late.csv").filter(visible=True)
+    expect(chip).to_be_visible()
 
 
 def test_a_suggestion_pressed_while_a_file_has_failed_is_kept_until_that_is_put_right(

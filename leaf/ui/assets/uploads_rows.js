@@ -65,7 +65,8 @@ class JobView {
 
   drawActs(job) {
     const { uploads } = this
-    const kind = !job.over ? "cancel" : job.done + job.coming < job.total ? "left" : job.chat || job.done === job.failed + job.cancelled ? "close" : "ask"
+    const left = job.done + job.coming < job.total || (job.chat && job.problem) // all are here, and not beside the question
+    const kind = !job.over ? "cancel" : left ? "left" : job.chat || job.done === job.failed + job.cancelled ? "close" : "ask"
     if (this.kind === kind) return
     this.kind = kind
     const close = () => {
