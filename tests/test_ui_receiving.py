@@ -175,7 +175,12 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
     for path in (left, new):
         path.write_text("x")
     os.utime(left, (1, 1))
+    gone = new.with_name("upload-gone")
+    gone.symlink_to(
+        "what another process has handed over"
+    )  # a name whose file is gone when it is looked at
     uploads(tmp_path).clear()
+    gone.unlink()
     assert list((tmp_path / "uploads").iterdir()) == [new]
 
 

@@ -16,7 +16,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -145,8 +145,9 @@ class Uploads:
         """Remove what a process that was killed has left; another one over the same folder may be
         taking uploads just now."""
         for left in self.folder().glob("upload-*"):
-            if time.time() - left.stat().st_mtime > LEFT:
-                left.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # handed over just now
+                if time.time() - left.stat().st_mtime > LEFT:
+                    left.unlink()
 
     def keep(self, session_id: str, file_id: str, held: Held) -> None:
         """The file came whole. It stays until it was handed over, or its session has ended."""
