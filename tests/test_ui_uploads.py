@@ -164,6 +164,17 @@ def test_a_tab_that_is_closed_says_what_it_does_not_send(page: Page) -> None:
     assert page.own.jobs.get(job).cancelled == 2
 
 
+def test_a_disk_that_takes_no_file_more_is_said_with_the_file(page: Page) -> None:
+    folder = page.uploads.folder()
+    folder.rmdir()
+    folder.write_text("in its place")  # where a disk has no room for a name, making one fails, too
+    job = page.begin(("a.csv", 8))
+    answer = page.ask("PUT", f"/{job}/0", b"a,b\n1,2\n")
+    assert answer.status_code == 507
+    (one,) = page.own.jobs.shown(job)
+    assert (one.item.state, one.item.problem) == ("failed", answer.json()["error"])
+
+
 def test_a_large_table_says_how_many_rows_are_read(page: Page) -> None:
     """Of a file that is being read: as much of it as its reader has gone through."""
     job = page.begin(("a.csv", 8))

@@ -143,9 +143,10 @@ class UploadRoutes:
         self, request: Request, own: Session, who: str, job_id: str, position: int
     ) -> Response:
         told = await to_thread.run_sync(own.jobs.expect, job_id, position)
-        held = await to_thread.run_sync(Held, self._uploads(), who)
+        held: Held | None = None
         problem = FAULT
         try:
+            held = await to_thread.run_sync(Held, self._uploads(), who)
             await _write(request, held, told)
             await to_thread.run_sync(_hand_over, own, job_id, position, held)
             problem = ""
@@ -166,7 +167,8 @@ class UploadRoutes:
             problem = str(e)
             return _refused(413 if isinstance(e, FileTooLargeError) else 409, problem)
         finally:
-            await to_thread.run_sync(held.drop)
+            if held is not None:
+                await to_thread.run_sync(held.drop)
             if problem:
                 await to_thread.run_sync(_fail, own, job_id, position, problem)
 
