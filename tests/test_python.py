@@ -191,6 +191,9 @@ def test_what_is_made_of_a_table_in_a_later_cell_still_names_it(chat: Chat) -> N
     assert [s.handle for s in chat("text.upper()").sources] == ["f2"]
 
 
+BOTH = {"sales", "costs"}
+
+
 @pytest.mark.parametrize(
     ("cells", "tables", "files"),
     [
@@ -203,6 +206,12 @@ def test_what_is_made_of_a_table_in_a_later_cell_still_names_it(chat: Chat) -> N
         (["a = open_file('f2')", "a"], set(), {"f2"}),
         (["costs", "sales_2"], set(), set()),
         (["x = (", "sales"], {"sales"}, set()),
+        (["n = sales.n.sum()", "n += 1", "n"], {"sales"}, set()),
+        (["n = sales.n.sum()", "if costs.n.sum():\n    n = costs.n.sum()", "n"], BOTH, set()),
+        (["n = sales.n.sum()", "def f():\n    n = 1\nf()", "n"], {"sales"}, set()),
+        (["query('SELECT sum(n) FROM Sales')"], {"sales"}, set()),
+        (["for h in ('f1', 'f2'):\n    open_file(h)"], set(), {"f1", "f2"}),
+        (["f = {'a': 'f1'}", "for h in f.values():\n    open_file(h)"], set(), {"a", "f1"}),
     ],
 )
 def test_what_a_cell_rests_on_is_found_through_its_variables(

@@ -12,6 +12,8 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+NAME = 300
+"""Characters of the longest name of a file that is looked for."""
 FILE = re.compile(r"\bopen_file\(\s*(?:handle\s*=\s*)?['\"]([^'\"]{1,300})['\"]")
 
 
@@ -21,27 +23,65 @@ def rests_on(
     """(names of tables, handles or names of files) behind the last of `cells`, each its code and
     the handles given with it."""
     behind: dict[str, set[tuple[str, str]]] = {}
+    texts: set[str] = set()
     origins: set[tuple[str, str]] = set()
     for code, handles in cells:
         try:
-            nodes = list(ast.walk(ast.parse(code)))
+            tree = ast.parse(code)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            nodes = []
-        words = set(re.findall(r"\w+", code))
-        origins = {("table", name) for name in tables if name in words}
+            tree = ast.Module([], [])
+        nodes = list(ast.walk(tree))
+        texts |= {n.value for n in nodes if isinstance(n, ast.Constant) and type(n.value) is str}
+        origins = {("table", name) for name in tables if _is_named(name, code)}
         origins |= {("file", name) for name in (*handles, *FILE.findall(code))}
+        if _opens_by_variable(nodes):
+            origins |= {("file", text) for text in texts if len(text) <= NAME}
         for name in _loaded(nodes):
             origins |= behind.get(name, set())
-        behind.update(dict.fromkeys(_changed(nodes), origins))
+        anew = set(_set_anew(tree))
+        for name in set(_changed(nodes)):
+            behind[name] = origins if name in anew else origins | behind.get(name, set())
     return {name for kind, name in origins if kind == "table"}, {
         name for kind, name in origins if kind == "file"
     }
 
 
-def _loaded(nodes: Iterable[ast.AST]) -> set[str]:
-    return {
-        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
+def _is_named(table: str, code: str) -> bool:
+    """Whether code holds the name of a table, which SQL takes in any case."""
+    return re.search(rf"(?<!\w){re.escape(table)}(?!\w)", code, re.IGNORECASE) is not None
+
+
+def _opens_by_variable(nodes: Iterable[ast.AST]) -> bool:
+    """Whether it opens files whose names stand elsewhere in the code."""
+    calls = (node for node in nodes if isinstance(node, ast.Call))
+    opened = (c for c in calls if isinstance(c.func, ast.Name) and c.func.id == "open_file")
+    return any(
+        not isinstance(name, ast.Constant)
+        for call in opened
+        for name in (*call.args, *(keyword.value for keyword in call.keywords))
+    )
+
+
+def _loaded(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Names whose values are used: of `n += 1` the one before, too."""
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node.id
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+
+
+def _set_anew(tree: ast.Module) -> Iterator[str]:
+    """Names that a cell sets whatever happens in it; others may still hold what they held."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            inner = (name for target in targets for name in ast.walk(target))
+            yield from (
+                n.id for n in inner if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            )
 
 
 def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
