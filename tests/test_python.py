@@ -263,6 +263,12 @@ FRAMES: list[tuple[str, list[str] | None, Any]] = [
     ("pd.DataFrame({'a': []})", ["a"], []),
     ("pd.DataFrame({'n': [1]}).set_index(pd.Index(['k'], name='n'))", ["n_index", "n"], [["k", 1]]),
     ("pd.DataFrame({'o': [object()]})", ["o"], 1),
+    # an hour, a month or a bin is no bare number
+    ("pd.DataFrame({'p': pd.period_range('2025-01', periods=1, freq='M')})", ["p"], [["2025-01"]]),
+    ("pd.DataFrame({'t': [pd.Timedelta('1h'), None]})", ["t"], [["0 days 01:00:00"], [None]]),
+    ("pd.DataFrame({'b': pd.cut([1, 9], [0, 5])})", ["b"], [["(0, 5]"], [None]]),
+    ("pd.DataFrame({'s': pd.arrays.SparseArray([0, 1])})", ["s"], [[0], [1]]),
+    ("pd.DataFrame({'d': [{}]})", ["d"], [["{}"]]),
 ]
 
 
@@ -310,6 +316,32 @@ def test_query_runs_sql_over_tables_and_frames(chat: Chat) -> None:
         ).data.python["value"]
         == "3.0"
     )
+
+
+def test_query_sees_a_table_as_the_code_has_changed_it(chat: Chat) -> None:
+    """Else a figure would be that of rows which the code has taken out."""
+    whole = "query('SELECT sum(revenue) AS s FROM sales').s[0]"
+    for code, total in (
+        ("sales.sort_index()\n", "700.0"),
+        ("sales.loc[0, 'revenue'] = 0\n", "600.0"),
+        ("sales = sales[sales.region == 'South']\n", "250.5"),
+        ("sales['revenue'] = -1.5\n", "-1.5"),
+        ("sales = table('sales')\n", "700.0"),
+    ):
+        assert chat(code + whole).data.python["value"] == total, code
+    assert chat("query('SELECT count(*) AS n FROM sales__all').n[0]").data.python["value"] == "4"
+
+
+def test_query_looks_at_no_more_than_its_sql_names(chat: Chat) -> None:
+    """Not at what has a name that is in another word there; and a month or a bin is a text to it."""
+    months = (
+        "e = pd.DataFrame({'p': pd.period_range('2025-01', periods=2, freq='M'), 'v': [1, 2]})\n"
+    )
+    chat(months + "e2 = pd.DataFrame({'a': [1]}).set_axis([('a', 1)], axis=1)")
+    output = chat("query('SELECT max(revenue) AS m FROM SALES').m[0]")
+    assert output.data.python["value"] == "300.0"
+    assert [s.handle for s in output.sources] == ["f1"]
+    assert chat("query('SELECT p FROM e WHERE v = 2').p[0]").data.python["value"] == "'2025-02'"
 
 
 SUBTOTALS = (
@@ -511,6 +543,10 @@ def test_what_was_cut_is_said(chat: Chat) -> None:
     assert size_in_words(1_200_000_000) == "1.2 GB"
 
 
+def test_what_is_printed_over_itself_stands_in_lines(chat: Chat) -> None:
+    assert chat("print('total: 5\\r6\\r\\n7')").data.python["printed"] == "total: 5\n6\n7\n"
+
+
 def test_encoded_bytes_are_not_sent_to_the_model(chat: Chat) -> None:
     output = chat(
         "import base64, os\nprint(base64.b64encode(os.urandom(3_000)).decode())\nprint('after')"
@@ -550,6 +586,16 @@ def test_other_ways_to_fail_are_told_in_a_sentence(chat: Chat) -> None:
         ("raise SystemExit(3)", "SystemExit"),
     ):
         assert word in chat.fails(code)
+
+
+HOSTILE = "class Odd(Exception):\n    def __str__(self):\n        raise SystemExit\nraise Odd"
+
+
+def test_what_fails_oddly_ends_no_process(chat: Chat) -> None:
+    chat("kept_on = 7")
+    assert "must be str" in chat.fails("import sys\nsys.stdout.write(b'x')")
+    assert "Odd on line 4" in chat.fails(HOSTILE)
+    assert not chat("for _ in range(600):\n    open_file('f2')\nkept_on").data.python["rebuilt"]
 
 
 def test_an_error_that_the_limits_explain_says_what_to_do(chat: Chat) -> None:

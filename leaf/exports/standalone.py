@@ -72,6 +72,8 @@ def plain_cell(value: Any) -> Any:
         return f"<{len(value)} bytes>"
     if isinstance(value, Decimal):
         return float(value)
+    if isinstance(value, pd.Timedelta):
+        return str(value)
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if getattr(value, "ndim", 0) or isinstance(value, (list, tuple)):

@@ -69,7 +69,13 @@ class Notebook:
         self._slugs: tuple[str, ...] = ()
         self._kept: tuple[str, ...] = ()
         self._tables: dict[str, Json] = {}
+        self._asked: set[str] = set()
+        """Files of which all tables are among these."""
+        self._read: dict[str, Any] = {}
+        """Tables as variables of their names first held them."""
         self._shown: list[tuple[str, Any]] = []
+        self._opened: dict[str, str] = {}
+        """Files that the cell has opened, which it may open any number of times."""
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
         self.names: dict[str, Any] = module.__dict__
@@ -88,7 +94,7 @@ class Notebook:
         alone."""
         began = time.monotonic()
         self._slugs, self._kept = tuple(request["slugs"]), tuple(request["results"])
-        self._shown = []
+        self._shown, self._opened = [], {}
         for path in request["paths"]:
             if path not in sys.path:
                 sys.path.append(path)
@@ -121,28 +127,23 @@ class Notebook:
 
     def query(self, sql: str) -> Any:
         """Rows of a DuckDB SELECT over the chat's tables, as a DataFrame; DataFrames of the
-        namespace can be named too."""
+        namespace can be named too, and tables as they were changed there."""
         for slug in self._slugs:
-            if slug in sql.lower() and slug not in self._tables:
+            if slug not in self._asked and _is_named(slug, sql.lower(), "__"):
                 self._need_table(slug)
+                self._asked.add(slug)
         own = {
             name: value
             for name, value in self.names.items()
-            if frames.is_frame(value) and name in sql
+            if frames.is_frame(value) and _is_named(name, sql) and not self._is_as_read(name)
         }
         for name in self._kept:
-            if (
-                name not in own
-                and name not in self._tables
-                and re.search(rf"(?<!\w){name}(?!\w)", sql)
-            ):
+            if name not in own and name not in self._tables and _is_named(name, sql.lower()):
                 self._need_table(name)
-        changed = {
-            name for name in own if name in self._kept
-        }  # a variable goes before a result of its name
-        return frames.query(
-            sql, {name: table for name, table in self._tables.items() if name not in changed}, own
-        )
+        # what the code has made of a table goes before the table of its name
+        changed = {name.lower() for name in own}
+        tables = {name: table for name, table in self._tables.items() if name not in changed}
+        return frames.query(sql, tables, own)
 
     def table(self, name: str) -> Any:
         """A fresh copy of one of the chat's tables by its SQL name."""
@@ -157,10 +158,13 @@ class Notebook:
 
     def open_file(self, handle: str) -> str:
         """Path of a file of this chat, to read only."""
-        paths = self._need("file", handle)
-        if not paths:
-            raise FileNotFoundError(f"the chat has no file {handle!r}")
-        return os.path.relpath(next(iter(paths.values()))["path"])
+        handle = str(handle)
+        if handle not in self._opened:
+            paths = self._need("file", handle)
+            if not paths:
+                raise FileNotFoundError(f"the chat has no file {handle!r}")
+            self._opened[handle] = next(iter(paths.values()))["path"]
+        return os.path.relpath(self._opened[handle])
 
     def display(self, *values: Any) -> None:
         """Show values in the middle of a cell; DataFrames are kept as results."""
@@ -201,6 +205,11 @@ class Notebook:
             )
             if is_table and (source := self._find_table(name)) is not None:
                 self.names[name] = frames.read(source)
+                self._read[name] = self.names[name].copy(deep=False)
+
+    def _is_as_read(self, name: str) -> bool:
+        """Whether a variable still holds the rows of the table of its name."""
+        return name in self._read and frames.is_same(self.names[name], self._read[name])
 
     def _find_table(self, name: str) -> Json | None:
         if name not in self._tables:
@@ -241,6 +250,12 @@ class Notebook:
         return {"value": text, "frames": saved_frames, "notes": notes}
 
 
+def _is_named(name: str, sql: str, further: str = "") -> bool:
+    """Whether SQL holds a name as a whole word, or one that goes on with `further`."""
+    more = f"|{re.escape(further)}" if further else ""
+    return re.search(rf"(?<!\w){re.escape(name)}(?:(?!\w){more})", sql) is not None
+
+
 class _Printed(io.TextIOBase):
     """Takes what is printed, keeps its beginning and counts the rest."""
 
@@ -253,6 +268,8 @@ class _Printed(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self.count += len(text)
         if self._room > 0:
             piece = text[: self._room]

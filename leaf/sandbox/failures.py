@@ -96,7 +96,7 @@ def one_line(error: BaseException) -> str:
     """The exception's message, cut and without paths of the machine."""
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 - an exception of the code may not even be printable
+    except BaseException:  # noqa: BLE001 - an exception of the code may not even be printable
         text = "(no message)"
     return _without_paths(text)[:MESSAGE]
 
@@ -148,7 +148,8 @@ def _place(filename: str) -> str:
     nobody's business."""
     if filename.startswith("<"):
         return filename
-    return re.sub(r"^.*/(?:site-packages|python3\.\d+|packages)/", "", filename).removeprefix("/")
+    below = r"^.*/(?:(?:site-packages|python3\.\d+|packages)/|(?=leaf/sandbox/))"
+    return re.sub(below, "", filename).removeprefix("/")
 
 
 def _without_paths(text: str) -> str:

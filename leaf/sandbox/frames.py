@@ -77,15 +77,19 @@ def write(frame: Any, path: Path) -> list[str]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    frame = frame.set_axis(_unique([_column_name(c) for c in frame.columns]), axis=1)
+    frame = _dense(frame.set_axis(_unique([_column_name(c) for c in frame.columns]), axis=1))
     notes = []
     if not len(frame.columns):
         raise ValueError("a DataFrame without columns cannot be kept as a result")
-    schema_of = frame.head(1_000_000)
-    mixed = [name for name in frame.columns if not _fits(schema_of[name], pa)]
+    kinds = {name: _kind(frame[name], pa) for name in frame.columns}
+    mixed = [name for name, kind in kinds.items() if kind is None]
+    spans = [n for n, k in kinds.items() if k is not None and not _is_plain(k, pa)]
+    if mixed or spans:
+        frame = frame.assign(**{name: _texts(frame[name]) for name in (*mixed, *spans)})
     if mixed:
-        frame = frame.assign(**{name: frame[name].map(_as_text) for name in mixed})
         notes.append(f"Kept as text, since it mixes types: {', '.join(mixed[:10])}.")
+    if spans:
+        notes.append(f"Kept as text: {', '.join(spans[:10])}.")
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False, nthreads=1)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
@@ -114,8 +118,48 @@ def query(sql: str, tables: Mapping[str, Mapping[str, str]], own: Mapping[str, A
             con.execute(f"CREATE VIEW {_quoted(name)} AS {_at(view, table['path'])}")
         for name, frame in own.items():
             if name not in tables:
-                con.register(name, frame)
+                con.register(name, _registered(frame))
         return _from_arrow(con.sql(sql).to_arrow_table())
+
+
+def is_same(frame: Any, other: Any) -> bool:
+    """Whether a query sees the same rows in both. Columns that share their memory are not looked
+    through."""
+    return (
+        frame.shape == other.shape
+        and list(frame.columns) == list(other.columns)
+        and all(_is_same(frame.iloc[:, i], other.iloc[:, i]) for i in range(frame.shape[1]))
+    )
+
+
+def _is_same(column: Any, other: Any) -> bool:
+    if column.dtype != other.dtype:
+        return False
+    ends = [c.to_numpy()[:1].__array_interface__["data"] for c in (column, other) if _is_numpy(c)]
+    shared = ends[0] == ends[1] if ends else column.array is other.array
+    return shared or bool(column.reset_index(drop=True).equals(other.reset_index(drop=True)))
+
+
+def _is_numpy(column: Any) -> bool:
+    import numpy as np
+
+    return isinstance(column.dtype, np.dtype)
+
+
+def _registered(frame: Any) -> Any:
+    """A DataFrame of the code as DuckDB takes it: months, bins and complex numbers as text."""
+    frame = _dense(frame).copy(deep=False)
+    for number, kind in enumerate(frame.dtypes):
+        if _is_odd(kind):
+            frame.isetitem(number, _texts(frame.iloc[:, number]))
+    return frame
+
+
+def _is_odd(kind: Any) -> bool:
+    import pandas as pd
+
+    kind = kind.categories.dtype if isinstance(kind, pd.CategoricalDtype) else kind
+    return isinstance(kind, pd.PeriodDtype | pd.IntervalDtype) or kind.kind == "c"
 
 
 def _from_arrow(table: Any) -> Any:
@@ -165,15 +209,41 @@ def _as_text(value: Any) -> str | None:
     return None if missing else str(value)
 
 
-def _fits(column: Any, pa: Any) -> bool:
-    """Whether Arrow takes the column as it is."""
-    if column.dtype != object:
-        return True
+def _texts(column: Any) -> Any:
+    """A column as text, which is no category any more."""
+    return column.astype(object).map(_as_text)
+
+
+def _dense(frame: Any) -> Any:
+    """Columns that hold little as others do."""
+    import pandas as pd
+
+    sparse = [i for i, kind in enumerate(frame.dtypes) if isinstance(kind, pd.SparseDtype)]
+    dense = frame.copy(deep=False) if sparse else frame
+    for number in sparse:
+        dense.isetitem(number, frame.iloc[:, number].sparse.to_dense())
+    return dense
+
+
+def _kind(column: Any, pa: Any) -> Any:
+    """What Arrow takes the column for; None where it does not take it."""
+    column = column.head(1_000_000 if column.dtype == object else 1)
     try:
-        pa.array(column, from_pandas=True)
+        return pa.array(column, from_pandas=True).type
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return None
+
+
+def _is_plain(kind: Any, pa: Any) -> bool:
+    """Whether a Parquet file tells what a value is. Of a month, a bin or a duration others would
+    read the bare numbers that stand for it."""
+    if isinstance(kind, pa.BaseExtensionType) or pa.types.is_duration(kind):
         return False
-    return True
+    if pa.types.is_interval(kind) or (pa.types.is_struct(kind) and not kind.num_fields):
+        return False
+    if pa.types.is_dictionary(kind):
+        return _is_plain(kind.value_type, pa)
+    return all(_is_plain(kind.field(i).type, pa) for i in range(kind.num_fields))
 
 
 def _column_name(column: Any) -> str:

@@ -156,8 +156,10 @@ def _variable(name: str) -> str:
 
 
 def text(value: str, limit: int = NOTE) -> str:
-    """Text of at most that length without what a terminal or database cannot take."""
-    return re.sub("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", "", value[:limit])
+    """Text of at most that length without what a terminal or database cannot take. What would be
+    written over at a terminal stands in a line of its own."""
+    value = re.sub("\r+\n?", "\n", value[:limit])
+    return re.sub("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]", "", value)
 
 
 def _copied(source: Path, target: Path, limit: int) -> Path:
