@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import copy
+import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.language.text import speaking
 from leaf.tables import drawing
 from leaf.tables.chart_look import readable
+from leaf.tables.chart_rows import placed, undated
 from leaf.tables.charts import check, with_types
 
 COLUMNS = ["region", "revenue", "order.date", "a b", "items[0]"]
@@ -313,3 +320,110 @@ def test_what_a_chart_says_of_its_own_look_holds() -> None:
     spec = {**ACROSS, "config": {"locale": {"number": {"decimal": "x"}}}}
     with speaking("de"):
         assert readable(spec, ["region"], [])["config"]["locale"] == spec["config"]["locale"]
+
+
+DAYS: list[list[Any]] = [["2024-01-01", 1], ["2024-02-01", 2], ["2024-03-01", 4], [None, 9]]
+MONTHS: dict[str, Any] = {
+    "x": {"field": "day", "timeUnit": "yearmonth", "type": "ordinal"},
+    "y": {"field": "n", "type": "quantitative"},
+}
+DRAWS = """
+import json, sys
+from leaf.tables import drawing
+spec, rows, out = json.loads(sys.argv[1])
+drawing.draw(drawing.whole(spec, ["day", "n"], rows), "svg", out)
+"""
+
+
+def seen_in(zone: str, spec: dict[str, Any], rows: list[list[Any]], folder: Path) -> str:
+    """What whoever lives there sees."""
+    arguments = json.dumps([check(spec, ["day", "n"]), rows, str(folder)])
+    environment = {**os.environ, "TZ": zone}
+    subprocess.run([sys.executable, "-c", DRAWS, arguments], env=environment, check=True)
+    return (folder / "chart.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])
+def test_a_day_is_that_day_wherever_the_chart_is_looked_at(zone: str, tmp_path: Path) -> None:
+    names = {"x": {"field": "year", "type": "nominal"}, "y": MONTHS["y"]}
+    year = [{"calculate": "year(datum.day)", "as": "year"}]
+    zoned = [[f"{day}T00:00:00+00:00", n] for day, n in DAYS[:3]]
+    short = [[day[:7], n] for day, n in DAYS[:3]]
+    for rows in (DAYS[:3], zoned, short):
+        drawn = seen_in(zone, {"mark": "bar", "encoding": MONTHS}, rows, tmp_path)
+        assert re.findall(r">(\w{3} 2024)<", drawn) == ["Jan 2024", "Feb 2024", "Mar 2024"]
+    drawn = seen_in(zone, {"mark": "bar", "encoding": names, "transform": year}, DAYS[:3], tmp_path)
+    assert set(re.findall(r">(20\d\d)<", drawn)) == {"2024"}
+
+
+def test_what_has_no_date_is_not_drawn_at_1970_and_is_counted(tmp_path: Path) -> None:
+    drawn = seen_in("UTC", {"mark": "bar", "encoding": MONTHS}, DAYS, tmp_path)
+    assert re.findall(r">(\w{3} \d{4})<", drawn) == ["Jan 2024", "Feb 2024", "Mar 2024"]
+    assert undated({"mark": "bar", "encoding": MONTHS}, ["day", "n"], DAYS) == 1
+    assert undated(BAR, ["region", "revenue"], DAYS) == 0
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "datum.day <= '2024-02-01'",
+        {"field": "day", "lte": "2024-02-01"},
+        {"field": "day", "oneOf": ["2024-01-01", "2024-02-01"]},
+    ],
+)
+def test_a_chart_compares_days_with_days(condition: Any, tmp_path: Path) -> None:
+    spec = {"mark": "bar", "encoding": MONTHS, "transform": [{"filter": condition}]}
+    drawn = seen_in("America/New_York", spec, DAYS, tmp_path)
+    assert re.findall(r">(\w{3} 2024)<", drawn) == ["Jan 2024", "Feb 2024"]
+
+
+def test_a_line_at_a_day_stands_there(tmp_path: Path) -> None:
+    rule = {"mark": "rule", "encoding": {"x": {"datum": "2024-02-01", "type": "temporal"}}}
+    points = {"mark": "line", "encoding": {"y": MONTHS["y"]}}
+    spec = {
+        "layer": [points, rule],
+        "encoding": {"x": {"field": "day", "type": "temporal"}},
+        "width": 600,
+    }
+    at = re.search(r"<line aria[^>]*translate\((\d+)", seen_in("UTC", spec, DAYS[:3], tmp_path))
+    assert at is not None
+    assert 300 < int(at[1]) < 330
+
+
+def test_long_numbers_that_name_something_stay_apart() -> None:
+    ids = [120201234567890123, 120201234567890125]
+    columns, rows = ["ad", "n"], [[ids[0], 1], [ids[1], 2]]
+    named = {"x": {"field": "ad"}, "y": {"field": "n", "type": "quantitative"}}
+    spec = {
+        "mark": "bar",
+        "encoding": named,
+        "transform": [{"filter": {"field": "ad", "equal": ids[0]}}],
+    }
+    drawn, as_drawn = placed(check(spec, columns), columns, rows)
+    assert as_drawn == [[str(ids[0]), 1], [str(ids[1]), 2]]
+    assert drawn["transform"][0]["filter"]["equal"] == str(ids[0])
+    amounts = {**named, "x": {"field": "ad", "type": "quantitative"}}
+    assert placed(check({"mark": "bar", "encoding": amounts}, columns), columns, rows)[1] == rows
+
+
+def test_an_amount_whose_column_has_a_dot_is_drawn_as_one() -> None:
+    spec = check({"mark": "bar", "encoding": {"y": {"field": "order.date"}}}, COLUMNS)
+    assert with_types(spec, {"order.date": "DOUBLE"})["encoding"]["y"]["type"] == "quantitative"
+
+
+def test_the_page_says_which_rows_a_chart_leaves_out() -> None:
+    def page() -> None:
+        from leaf.ui import charts
+        from tests.test_charts import DAYS, MONTHS
+
+        spec = {"mark": "bar", "encoding": MONTHS}
+        charts.draw(
+            {"spec": spec, "columns": ["day", "n"], "rows": DAYS, "total": 12_000}, "c", "", ()
+        )
+        charts.draw({"spec": spec, "columns": ["day", "n"], "rows": DAYS[:3]}, "d", "", ())
+
+    shown = AppTest.from_function(page, default_timeout=60).run()
+    assert not shown.exception
+    assert [caption.value for caption in shown.caption] == [
+        "The first 4 of 12,000 rows · Not drawn, for want of a date: 1 row"
+    ]

@@ -402,6 +402,23 @@ def test_chart_without_an_axis_is_refused() -> None:
     }
 
 
+def test_rows_that_a_chart_leaves_out_stay_out_when_it_is_changed() -> None:
+    """Its title says so: it would stand above the figures of all."""
+    north, mean = {"filter": "datum.region == 'North'"}, {"field": "sum.a", "aggregate": "mean"}
+    encoding = {"x": {"field": "year"}, "y": mean, "column": {"field": "day"}}
+    spec = charts.check({"mark": "bar", "encoding": encoding, "transform": [north]}, COLUMNS)
+    changed = reshaped(spec, COLUMNS, TYPES, Choice("line", "year", "sum.a"))
+    assert changed["transform"] == [north]
+    assert changed["encoding"]["y"]["aggregate"] == "mean"
+    assert changed["encoding"]["column"] == {"field": "day"}
+    other = reshaped(spec, COLUMNS, TYPES, Choice("pie", "region", "sum.a"))
+    assert other["transform"] == [north]
+    sums = {"aggregate": [{"op": "sum", "field": "sum.a", "as": "all"}], "groupby": ["region"]}
+    made = {**spec, "transform": [sums, {"filter": "datum.all > 3"}]}
+    with pytest.raises(InvalidInputError, match="makes itself"):
+        reshaped(made, COLUMNS, TYPES, Choice("line", "region", "sum.a"))
+
+
 def test_title_of_an_axis_stays_with_its_column() -> None:
     spec = charts.check(CHART, COLUMNS)
     assert (

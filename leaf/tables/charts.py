@@ -133,21 +133,21 @@ def _depth(node: Any, level: int = 0) -> int:
     return max((_depth(child, level + 1) for child in children), default=level)
 
 
-def _walk(node: Any, path: str = "") -> Iterator[tuple[str, Json]]:
+def walk(node: Any, path: str = "") -> Iterator[tuple[str, Json]]:
     """Every object of the spec with its path."""
     if isinstance(node, dict):
         yield path, node
         for key, child in node.items():
-            yield from _walk(child, f"{path}.{key}" if path else str(key))
+            yield from walk(child, f"{path}.{key}" if path else str(key))
     elif isinstance(node, list):
         for index, child in enumerate(node):
-            yield from _walk(child, f"{path}[{index}]")
+            yield from walk(child, f"{path}[{index}]")
 
 
 def _forbid(spec: Json) -> None:
     """Refuse keys that load, link or compute, and addresses in strings that are not shown as
     text."""
-    for path, node in _walk(spec):
+    for path, node in walk(spec):
         for key, value in node.items():
             if key in FORBIDDEN and not (key == "bind" and value in ("scales", "legend")):
                 raise InvalidInputError(
@@ -205,7 +205,7 @@ def _check_expression(text: str, path: str) -> None:
 
 
 def _check_marks(spec: Json) -> None:
-    for path, node in _walk(spec):
+    for path, node in walk(spec):
         mark = node.get("mark")
         kind = mark.get("type") if isinstance(mark, dict) else mark
         if isinstance(kind, str) and kind in FORBIDDEN_MARKS:
@@ -224,7 +224,7 @@ class _Fields:
     def check(self, spec: Json) -> None:
         """Check every field in place, and escape those that Vega would take for a path into a
         nested value."""
-        for path, node in _walk(spec):
+        for path, node in walk(spec):
             for key in list(node):
                 self._check_entry(node, key, path)
         for transform in _transforms(spec):
@@ -265,14 +265,14 @@ class _Fields:
 
 
 def _transforms(spec: Json) -> Iterator[Json]:
-    for _, node in _walk(spec):
+    for _, node in walk(spec):
         if isinstance(transforms := node.get("transform"), list):
             yield from (t for t in transforms if isinstance(t, dict))
 
 
 def _made_fields(spec: Json) -> Iterator[str]:
     """Everything that a transform names with `as`, and the names it takes without."""
-    for _, node in _walk(spec):
+    for _, node in walk(spec):
         aliases = node.get("as")
         for name in aliases if isinstance(aliases, list) else [aliases]:
             if isinstance(name, str):
@@ -374,7 +374,7 @@ def _add_defaults(spec: Json) -> None:
     } & set(encoding)
     if single and not faceted:
         spec.setdefault("width", "container")
-    for _, node in list(_walk(spec)):
+    for _, node in list(walk(spec)):
         mark = node.get("mark")
         if isinstance(mark, str) and mark not in COMPOSITE_MARKS:
             node["mark"] = {"type": mark, "tooltip": True}
@@ -389,7 +389,7 @@ def with_types(spec: Mapping[str, Any], types: Mapping[str, str]) -> Json:
     A number along the bottom with another one above it stays as it is: it may be a year.
     """
     typed_spec: Json = json.loads(json.dumps(spec))
-    for _, node in list(_walk(typed_spec)):
+    for _, node in list(walk(typed_spec)):
         encoding = node.get("encoding")
         if not isinstance(encoding, dict):
             continue
@@ -404,7 +404,8 @@ def with_types(spec: Mapping[str, Any], types: Mapping[str, str]) -> Json:
 
 def _kind(channel: Any, types: Mapping[str, str]) -> str:
     field = channel.get("field") if isinstance(channel, dict) else None
-    sql = types.get(field, "") if isinstance(field, str) else ""
+    plain = re.sub(r"\\(.)", r"\1", field) if isinstance(field, str) else ""
+    sql = types.get(plain, "")
     if is_number(sql):
         return "quantitative"
     return "temporal" if sql.startswith(("DATE", "TIMESTAMP")) and not sql.endswith("]") else ""

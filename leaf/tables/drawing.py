@@ -10,6 +10,7 @@ from typing import Any
 
 from leaf.errors import InvalidInputError
 from leaf.tables import chart_look, fonts
+from leaf.tables.chart_rows import placed
 
 Json = dict[str, Any]
 
@@ -35,7 +36,8 @@ COLOURS = [
 
 def whole(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Json:
     """A spec with its rows, size and colours in it, which any reader of Vega-Lite draws."""
-    shown = chart_look.readable(spec, columns, rows)
+    placed_spec, rows = placed(spec, columns, rows)
+    shown = chart_look.readable(placed_spec, columns, rows)
     sized = {"height": max(HEIGHT, chart_look.least_height(spec, columns, rows)), **shown}
     if sized.get("width") == "container":
         sized["width"] = WIDTH

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +26,12 @@ _STRUCTURE = (
     "facet",
     "repeat",
     "spec",
-    "transform",
-    "resolve",
-    "params",
 )
+_OF_EACH_ROW = ("filter", "calculate", "window", "joinaggregate", "timeUnit", "bin")
+"""Transforms that leave the rows and columns of the result what they are, but for those that a
+filter leaves out."""
+_SMALL_ONES = ("row", "column", "facet")
+"""Channels by which one chart becomes several."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Choice:
 
 def choice_of(spec: Mapping[str, Any], columns: Sequence[str]) -> Choice:
     """What can be chosen of a chart, as it is."""
-    if any(key in spec for key in _STRUCTURE if key not in ("transform", "resolve", "params")):
+    if any(key in spec for key in _STRUCTURE):
         return Choice()
     mark = spec.get("mark")
     kind = mark.get("type") if isinstance(mark, Mapping) else mark
@@ -78,12 +81,15 @@ def reshaped(
     """The chart as it was chosen, checked as every other. What was not changed keeps its titles,
     formats and order.
 
-    Raises InvalidInputError where an axis is missing.
+    Rows that it leaves out stay out. Raises InvalidInputError where an axis is missing, or what it
+    leaves out is no row of the result.
     """
     was = choice_of(spec, columns)
     if wanted == was:
         return dict(spec)
-    simple = was != Choice() and not any(key in spec for key in _STRUCTURE)
+    transforms = spec.get("transform") or ()
+    transforms_kept = _of_each_row(transforms)
+    simple = was != Choice() and len(transforms_kept) == len(transforms)
     old_encoding: Mapping[str, Any] = spec["encoding"] if simple else {}
     kinds = dict(zip(columns, types, strict=False))
     if wanted.mark == "pie" and not (wanted.x and wanted.y):
@@ -94,7 +100,10 @@ def reshaped(
         key: copy.deepcopy(value)
         for key, value in spec.items()
         if key in ("title", "config", "height", "width")
+        or (key == "params" and simple and wanted.mark != "pie")
     }
+    if transforms_kept:
+        changed["transform"] = transforms_kept
 
     def channel(name: str, field: str, before: str, **extra: Any) -> Json:
         if simple and field == before and name in old_encoding:
@@ -125,12 +134,26 @@ def reshaped(
                     encoding[name]["sort"] = None
             elif simple and not before and name in old_encoding and name != "color":
                 encoding[name] = copy.deepcopy(dict(old_encoding[name]))
+    for name in _SMALL_ONES:
+        if name in old_encoding:
+            encoding[name] = copy.deepcopy(old_encoding[name])
     changed["encoding"] = {
         name: value
         for name, value in encoding.items()
         if value.get("field") or name in old_encoding
     }
     return charts.check(changed, columns)
+
+
+def _of_each_row(transforms: Sequence[Json]) -> list[Json]:
+    """The transforms before the first that makes other rows. Raises InvalidInputError where some
+    of those are left out."""
+    steady = list(
+        itertools.takewhile(lambda one: any(key in one for key in _OF_EACH_ROW), transforms)
+    )
+    if any("filter" in one for one in transforms[len(steady) :]):
+        raise InvalidInputError("This chart leaves out rows that it makes itself; ask for another.")
+    return copy.deepcopy(steady)
 
 
 def _type(kind: str, channel: str, mark: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 from leaf.errors import InvalidInputError
 from leaf.shapes import json_text
 from leaf.shapes.results import ChartShown, ToldResult
-from leaf.tables import charts
+from leaf.tables import chart_rows, charts
 from leaf.tables.paging import ResultPage, RowsWanted
 from leaf.tables.results import edited_by_hand
 from leaf.tools import remarks
@@ -80,6 +80,9 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
         if page.total > len(page.rows)
         else ""
     )
+    if undated := chart_rows.undated(spec, page.columns, page.rows):
+        rows = f"{undated:,} row{'s' if undated != 1 else ''}"
+        cut += f" Not drawn, for want of a date: {rows}."
     title = spec.get("title")
     name = title if isinstance(title, str) and title else f"a chart of {result_id}"
     notes = remarks.new(readings, context.hooks.told)

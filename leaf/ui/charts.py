@@ -10,10 +10,11 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.language.problems import told
-from leaf.language.text import mark, t
+from leaf.language.text import in_digits, mark, t
 from leaf.shapes.results import ChartShown
+from leaf.tables import chart_rows
 from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
-from leaf.ui import downloads, markdown, pins, tabular
+from leaf.ui import downloads, markdown, pins, tabular, words
 from leaf.ui.redraw import redraw
 
 NAMES = {
@@ -39,6 +40,8 @@ def draw(part: ChartShown, key: str, chat_id: str, of: Sequence[str]) -> None:
             problem = told(e)
     # Another key for another spec: an element of the same key would keep the old one's state.
     tabular.chart({**part, "spec": spec}, key=f"{key}-{hash(changed) % 10_000 if changed else 0}")
+    if left_out := _left_out(part, spec):
+        st.caption(left_out)
     if problem:
         st.warning(markdown.paragraph(problem), icon=":material/warning:")
     with st.container(
@@ -48,6 +51,19 @@ def draw(part: ChartShown, key: str, chat_id: str, of: Sequence[str]) -> None:
             pins.draw_button(chat_id, result_id, key, spec)
         _draw_change(part["spec"], columns, changed, key)
         _draw_downloads(of, None if problem else changed, key)
+
+
+def _left_out(part: ChartShown, spec: Mapping[str, Any]) -> str:
+    """`The first 5,000 of 12,000 rows · Not drawn, for want of a date: 3 rows`; empty where all
+    rows are drawn."""
+    shown, sentences = len(part["rows"]), []
+    if (total := part.get("total", shown)) > shown:
+        rows = words.count(total, "row")
+        sentences.append(t("The first {shown} of {rows}", shown=in_digits(shown), rows=rows))
+    if undated := chart_rows.undated(spec, part["columns"], part["rows"]):
+        rows = words.count(undated, "row")
+        sentences.append(t("Not drawn, for want of a date: {rows}", rows=rows))
+    return " · ".join(sentences)
 
 
 def _draw_change(

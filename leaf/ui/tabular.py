@@ -16,6 +16,7 @@ from leaf.language.text import in_digits, separated, t
 from leaf.readers.base import KIND, ROW
 from leaf.shapes.results import ChartShown
 from leaf.tables.chart_look import readable
+from leaf.tables.chart_rows import placed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -194,8 +195,9 @@ def chart(part: ChartShown, key: str, alt: str = "") -> None:
     not."""
     import pandas as pd
 
-    frame = pd.DataFrame([list(row) for row in part["rows"]], columns=unique(part["columns"]))
-    spec = readable(without_sources(part["spec"]), part["columns"], part["rows"])
+    placed_spec, rows = placed(without_sources(part["spec"]), part["columns"], part["rows"])
+    frame = pd.DataFrame([list(row) for row in rows], columns=unique(part["columns"]))
+    spec = readable(placed_spec, part["columns"], rows)
     if len(frame) <= LEVEL_LABELS:
         spec["config"] = {"axisX": {"labelAngle": 0}, **spec["config"]}
     title = spec.get("title")
