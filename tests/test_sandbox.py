@@ -35,7 +35,7 @@ from leaf.errors import (
 from leaf.sandbox import forkserver
 from leaf.sandbox.capacity import OWN_MB, Capacity, limit_files, memory_mb
 from leaf.sandbox.child import NICE
-from leaf.sandbox.confine import confinement, start
+from leaf.sandbox.confine import confinement, readable_paths, start
 from leaf.sandbox.kinds import PACKAGE, SCRIPT, ChildKind
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import PRELOAD, Pool
@@ -601,7 +601,37 @@ def _server_and_child(folder: Path) -> tuple[forkserver.ForkServer, forkserver.F
 def _forked(server: forkserver.ForkServer, folder: Path) -> forkserver.Forked:
     folder.mkdir()
     readable = [PACKAGE]
-    return server.fork(folder, log=folder / ".log", readable=readable, writable=[folder], limits={})
+    return server.fork(
+        folder,
+        home=folder,
+        log=folder / ".log",
+        readable=readable,
+        writable=[folder],
+        limits={},
+    )
+
+
+@landlock
+def test_a_data_folder_among_the_libraries_stays_closed(tmp_path: Path) -> None:
+    """As where an environment was made in the folder of a project, in which `.leaf` lies too."""
+    (tmp_path / "library.txt").write_text("of all")
+    home = tmp_path / "some" / "home"
+    home.mkdir(parents=True)
+    (home / "blob").write_text("another's")
+    pool = Pool(home, preload=(), paths=[HERE, tmp_path])
+    with contextlib.closing(pool):
+        read = "sandbox_functions:text_of"
+        assert pool.call(read, {"path": str(tmp_path / "library.txt")}, returns=str) == "of all"
+        own = {"path": "in:own"}
+        assert pool.call(read, own, returns=str, inputs={"own": home / "blob"}) == "another's"
+        with pytest.raises(SandboxError, match="in a way that Leaf did not expect"):
+            pool.call(read, {"path": str(home / "blob")}, returns=str)
+
+
+def test_of_an_environment_only_what_is_installed_is_open(tmp_path: Path) -> None:
+    paths = readable_paths([], tmp_path)
+    assert not {sys.prefix, sys.base_prefix} & {*paths} - {"/usr"}
+    assert any(Path(pytest.__file__).is_relative_to(path) for path in paths)
 
 
 AUTOGROUP = Path("/proc/self/autogroup")
@@ -627,6 +657,7 @@ def test_the_session_of_children_gives_way_to_the_app(tmp_path: Path, kind: str)
             SCRIPT,
             json.dumps({**config, "orders": None, "log": str(folder / ".log"), "limits": {}}),
             folder=folder,
+            home=folder,
             readable=[PACKAGE],
             writable=[folder],
             confined=kind == "alone",

@@ -18,9 +18,10 @@ import signal
 import site
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
@@ -48,6 +49,8 @@ SYSTEM_PATHS = (
     *("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone"),
     *("/sys/devices/system/cpu", "/dev/urandom", "/dev/null"),
 )
+PREFIX_PARTS = ("bin", "lib", "lib64", "libexec", "share", "etc", "ssl", "fonts", "pyvenv.cfg")
+"""What belongs to an interpreter in the folder that it was put into."""
 
 AGAIN = 0.12
 """Seconds after which Linux is told again where a session stands."""
@@ -86,7 +89,8 @@ def confinement() -> Confinement:
     try:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-I", "-S", "-c", "pass"]
-            trial = _sandbox(Path(folder), readable=[], writable=[Path(folder)], env={}).run(
+            at = Path(folder)
+            trial = _sandbox(at, home=at, readable=[], writable=[at], env={}).run(
                 command, timeout=20
             )
     except (sandlock.SandlockError, RuntimeError, OSError, ValueError) as e:
@@ -182,13 +186,14 @@ def start(
     argument: str,
     *,
     folder: Path,
+    home: Path,
     readable: Sequence[Path],
     writable: Sequence[Path],
     confined: bool,
     without: Collection[str] = (),
 ) -> Confined:
-    """Start `python -I script argument` with `folder` as its working directory. Raises RuntimeError
-    or OSError.
+    """Start `python -I script argument` with `folder` as its working directory. `home` is the data
+    folder. Raises RuntimeError or OSError.
 
     `without` names protections of `YOUNG` that are left out, as on a kernel that lacks them. The
     calling thread must outlive the child: Linux ends a child with the *thread* that started it.
@@ -199,7 +204,12 @@ def start(
         from sandlock import StdioMode
 
         sandbox = _sandbox(
-            folder, readable=[script, *readable], writable=writable, env=env, without=without
+            folder,
+            home=home,
+            readable=[script, *readable],
+            writable=writable,
+            env=env,
+            without=without,
         )
         started = Confined(
             sandbox.popen(
@@ -246,23 +256,49 @@ def library_folders() -> list[Path]:
     return [Path(p) for p in candidates if p in sys.path and os.path.isdir(p)]
 
 
-def readable_paths(further: Sequence[Path]) -> list[str]:
+def readable_paths(further: Sequence[Path], home: Path) -> list[str]:
     """All that a child may read: the interpreter, its libraries, a little of the system, the limits
-    of the container, and `further`."""
-    return [*_runtime(), *(str(p) for p in further if p.exists())]
+    of the container, and `further`. Nothing of the data folder `home`, wherever that is, but what
+    `further` names of it."""
+    closed = os.path.realpath(home)
+    there = [p for p in further if p.exists()]
+    inside = [str(p) for p in there if p.is_relative_to(closed)]
+    outside = (*_runtime(), *(str(p) for p in there if str(p) not in inside))
+    return [*(one for path in outside for one in _around(path, closed)), *inside]
 
 
 @functools.cache
 def _runtime() -> tuple[str, ...]:
     """What every child may read; looked up once, since there is one for each call."""
-    system = (*SYSTEM_PATHS, sys.prefix, sys.base_prefix, *mimetypes.knownfiles)
-    paths = map(str, (*system, *limit_files(), *library_folders()))
+    system = (*SYSTEM_PATHS, *_interpreter(), *mimetypes.knownfiles)
+    paths = dict.fromkeys(map(str, (*system, *limit_files(), *library_folders())))
     return tuple(path for path in paths if os.path.exists(path))
+
+
+def _interpreter() -> Iterator[str]:
+    """Where the interpreter and what was installed for it are. An environment may have been made in
+    the folder of a project, whose other files are nobody's business."""
+    for prefix in dict.fromkeys((sys.prefix, sys.base_prefix)):
+        yield from (os.path.join(prefix, part) for part in PREFIX_PARTS)
+    yield from (path for name, path in sysconfig.get_paths().items() if name != "data")
+
+
+@functools.cache
+def _around(path: str, closed: str) -> tuple[str, ...]:
+    """A path that is there, or what lies in it beside a folder that is to stay closed: Landlock opens
+    folders with all that is in them."""
+    real = os.path.realpath(path)
+    if not Path(closed).is_relative_to(real):
+        return (path,)
+    if closed == real:
+        return ()
+    return tuple(one for entry in os.scandir(real) for one in _around(entry.path, closed))
 
 
 def _sandbox(
     folder: Path,
     *,
+    home: Path,
     readable: Sequence[Path],
     writable: Sequence[Path],
     env: Mapping[str, str],
@@ -275,7 +311,7 @@ def _sandbox(
 
     return Sandbox(
         # of its own folder there sandlock shows nothing that tells of the machine
-        fs_readable=[*readable_paths(readable), "/proc/self"],
+        fs_readable=[*readable_paths(readable, home), "/proc/self"],
         fs_writable=[str(p) for p in writable],
         max_processes=1,
         extra_deny_syscalls=list(DENIED_SYSCALLS),

@@ -113,17 +113,18 @@ class ForkServer:
         self,
         folder: Path,
         *,
+        home: Path,
         log: Path,
         readable: Sequence[Path],
         writable: Sequence[Path],
         limits: Mapping[str, int],
     ) -> Forked:
-        """A new child that works in `folder`. Raises RuntimeError where the server is gone,
+        """A new child that works in `folder`, below the data folder `home`. Raises RuntimeError where the server is gone,
         OSError."""
         order = {
             "folder": str(folder),
             "log": str(log),
-            "readable": readable_paths(readable),
+            "readable": readable_paths(readable, home),
             "writable": [str(p) for p in writable],
             "env": environment(folder),
             "limits": dict(limits),

@@ -77,16 +77,18 @@ class Child:
             folder.mkdir(parents=True, mode=0o700)
         readable, writable = [*kind.imported(), box / "in"], [box / "tmp", box / "out"]
         log, limits = box / "tmp" / ".log", kind.child_limits()
+        home = box.parents[2]
         process: confine.Started
         if server is not None:
             process = server.fork(
-                box / "tmp", log=log, readable=readable, writable=writable, limits=limits
+                box / "tmp", home=home, log=log, readable=readable, writable=writable, limits=limits
             )
         else:
             process = confine.start(
                 SCRIPT,
                 json.dumps({**kind.config(), "log": str(log), "limits": limits, "orders": None}),
                 folder=box / "tmp",
+                home=home,
                 readable=readable,
                 writable=writable,
                 confined=kind.confined,
