@@ -17,9 +17,10 @@ from streamlit.testing.v1 import AppTest
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.language.text import speaking
 from leaf.tables import drawing
+from leaf.tables.chart_bounds import check_rows
 from leaf.tables.chart_look import readable
 from leaf.tables.chart_rows import placed, undated
-from leaf.tables.charts import check, with_types
+from leaf.tables.charts import check, walk, with_types
 
 COLUMNS = ["region", "revenue", "order.date", "a b", "items[0]"]
 ENCODING = {
@@ -169,6 +170,52 @@ def test_column_names_that_vega_would_take_for_paths_are_escaped(name: str, esca
 def test_a_spec_that_loads_links_or_computes_is_refused(spec: Any) -> None:
     with pytest.raises(InvalidInputError):
         check(spec, COLUMNS)
+
+
+AMOUNT = ENCODING["y"]
+ENDLESS: list[dict[str, Any]] = [
+    {"mark": "bar", "encoding": {"y": {**AMOUNT, "axis": {"tickCount": 1e8}}}},
+    {"mark": "bar", "encoding": {"x": {"field": "revenue", "bin": {"maxbins": 1e9}}}},
+    {"mark": "bar", "encoding": {"x": {**AMOUNT, "scale": {"bins": {"step": 1e-9}}}}},
+    {"mark": "bar", "encoding": ENCODING, "width": 1e9},
+    {"mark": "bar", "encoding": ENCODING, "height": {"step": 1e8}},
+    {**BAR, "transform": [{"density": "revenue", "steps": 1e9}]},
+    {**BAR, "transform": [{"quantile": "revenue", "step": 1e-10}]},
+    {**BAR, "transform": [{"impute": "revenue", "key": "region", "keyvals": {"stop": 1e9}}]},
+    with_filter("test(/(a+)+$/, datum.region)"),
+    with_filter("test(regexp('(a|aa)+$'), datum.region)"),
+    with_filter("test(datum.region, 'a')"),
+    with_filter("length(pad('a', 2e9)) > 3"),
+]
+
+
+@pytest.mark.parametrize("spec", ENDLESS)
+def test_a_chart_may_not_keep_its_viewer_waiting_for_ever(spec: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError, match=r"too much|not possible"):
+        check(spec, COLUMNS)
+
+
+def test_bins_and_small_charts_are_counted_with_the_rows() -> None:
+    rows = [[f"Region {i}", 2000 + i % 25] for i in range(300)]
+    names = ["region", "revenue"]
+
+    def bounded(encoding: dict[str, Any]) -> None:
+        check_rows(walk(check({"mark": "bar", "encoding": encoding}, names)), names, rows)
+
+    bounded({"x": {"field": "revenue", "bin": {"step": 1}}, "row": {"field": "revenue"}})
+    with pytest.raises(InvalidInputError, match=r"encoding\.x'"):
+        bounded({"x": {"field": "revenue", "bin": {"step": 1e-8}}})
+    with pytest.raises(InvalidInputError, match=r"encoding\.row'"):
+        bounded({"y": {"field": "revenue"}, "row": {"field": "region"}})
+
+
+def test_patterns_that_are_tried_in_one_way_are_possible() -> None:
+    for expression in (
+        "test(regexp('^No(rth)?$'), datum.region)",
+        "test('^North', datum.region)",
+        "pad(datum.region, 8) != ''",
+    ):
+        assert check(with_filter(expression), COLUMNS)
 
 
 def test_a_spec_nested_too_deep_is_refused() -> None:

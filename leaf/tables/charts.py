@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import InvalidInputError, not_found
+from leaf.tables import chart_bounds
 from leaf.tables.sql import is_number
 
 Json = dict[str, Any]
@@ -99,6 +100,7 @@ def check(spec: Mapping[str, Any], columns: Sequence[str]) -> Json:
     fields = _Fields(columns, checked)
     fields.check(checked)
     _validate(checked)
+    chart_bounds.check(walk(checked))
     _add_defaults(checked)
     return checked
 
@@ -198,6 +200,7 @@ def _check_expression(text: str, path: str) -> None:
         HOSTILE.search(text)
         or COMPUTED_MEMBER.search(bare)
         or re.search(r"[`;{}\\]|=>|(?<![=!<>])=(?!=)", bare)
+        or chart_bounds.is_slow(text)
     ):
         raise InvalidInputError(
             f"The expression in '{path}' is not possible here.", "Compute it in the SQL query."

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 from leaf.errors import InvalidInputError
 from leaf.shapes import json_text
 from leaf.shapes.results import ChartShown, ToldResult
-from leaf.tables import chart_rows, charts
+from leaf.tables import chart_bounds, chart_rows, charts
 from leaf.tables.paging import ResultPage, RowsWanted
 from leaf.tables.results import edited_by_hand
 from leaf.tools import remarks
@@ -75,6 +75,7 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
     spec = charts.with_types(
         charts.check(given.spec, page.columns), dict(zip(page.columns, page.types, strict=True))
     )
+    chart_bounds.check_rows(charts.walk(spec), page.columns, page.rows)
     cut = (
         f" Only the first {len(page.rows):,} of {page.total:,} rows are drawn."
         if page.total > len(page.rows)
