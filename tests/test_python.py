@@ -588,6 +588,15 @@ def test_other_ways_to_fail_are_told_in_a_sentence(chat: Chat) -> None:
         assert word in chat.fails(code)
 
 
+def test_what_a_failed_cell_has_changed_is_said(chat: Chat) -> None:
+    """It stays as in any notebook: the same line run again would count twice, without a word."""
+    doubled = "sales['revenue'] = sales.revenue * 2\n"
+    assert "before that line stays in the variables" in chat.fails(doubled + "1 / 0")
+    assert chat("float(sales.revenue.sum())").data.python["value"] == "1400.0"
+    assert "stays in the variables" not in chat.fails("1 / 0")
+    assert "stays in the variables" not in chat.fails(doubled + "x = (")
+
+
 HOSTILE = "class Odd(Exception):\n    def __str__(self):\n        raise SystemExit\nraise Odd"
 
 

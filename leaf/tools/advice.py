@@ -27,6 +27,17 @@ PACKAGES = {
 REFUSED = {"PermissionError", "BlockingIOError", "OSError"}
 
 
+def half_done(failure: CellFailure) -> tuple[str, ...]:
+    """What has to be said of a cell that failed after its first line: as in any notebook a line that
+    is run again counts twice."""
+    if failure.line <= 1 or failure.type in ("SyntaxError", "IndentationError", "TabError"):
+        return ()
+    return (
+        "What the cell did before that line stays in the variables; it is not done again when they "
+        "are rebuilt, so a line that changes something in place needs fresh rows: table(name).",
+    )
+
+
 def advice(failure: CellFailure, packages: Packages, files: Sequence[ChatFile] = ()) -> str:
     """One sentence for whoever wrote the code; empty where its own traceback says enough. `files`
     are those of the chat."""

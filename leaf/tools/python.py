@@ -34,7 +34,7 @@ from leaf.tables.queries import QueryResult
 from leaf.tables.results import united
 from leaf.tables.table import Table
 from leaf.tools import remarks
-from leaf.tools.advice import advice
+from leaf.tools.advice import advice, half_done
 from leaf.tools.base import Picture, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 from leaf.tools.permissions import Permission
 from leaf.tools.table_data import beside_json, place_of, table_json
@@ -90,7 +90,8 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
             after=context.edited.cells_before if context.edited else None,
         )
         if rested.ran.failure is not None:
-            raise _error(rested.ran, notebooks.packages, context.files)
+            lasts = bool(context.message_id) and context.edited is None
+            raise _error(rested.ran, notebooks.packages, context.files, lasts)
         products = _keep(context, given.code, rested)
     return _output(context, given.code, rested, products)
 
@@ -332,14 +333,16 @@ def without_encoded(text: str) -> str:
     )
 
 
-def _error(ran: Ran, packages: Packages, files: Sequence[ChatFile]) -> CodeError:
-    """What went wrong, where in the cell, and what had been printed before."""
+def _error(ran: Ran, packages: Packages, files: Sequence[ChatFile], lasts: bool) -> CodeError:
+    """What went wrong, where in the cell, and what had been printed before; `lasts` where its
+    variables do."""
     failure = ran.failure
     assert failure is not None
     where = f" on line {failure.line}" if failure.line else ""
     message = f": {quoted(failure.message, 900)}" if failure.message else ""
     advised = f". {advised}" if (advised := advice(failure, packages, files)) else ""
     pieces = [f"{failure.type}{where}{message}{advised}", *_said_of_namespace(ran), failure.text]
+    pieces += half_done(failure) if lasts else ()
     if ran.printed.strip():
         pieces.append(f"Printed before{_cut(ran)}:\n{_fit(ran.printed.rstrip())[:4_000]}")
     return CodeError(without_encoded("\n".join(pieces)))
