@@ -3,10 +3,12 @@ told when it cannot be done."""
 
 from __future__ import annotations
 
+import datetime
 import os
 import threading
 import time
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -330,6 +332,19 @@ def test_query_sees_a_table_as_the_code_has_changed_it(chat: Chat) -> None:
     ):
         assert chat(code + whole).data.python["value"] == total, code
     assert chat("query('SELECT count(*) AS n FROM sales__all').n[0]").data.python["value"] == "4"
+
+
+def test_query_looks_at_every_object_of_a_column() -> None:
+    """It read a late 2.5 as 2, and a moment as its day, where thousands of others came before."""
+    moments = [datetime.date(2025, 1, 1)] * 5001 + [datetime.datetime(2025, 2, 2, 5)]
+    for values, last in (
+        ([1] * 5001 + [2.5], 2.5),
+        ([Decimal("1.1")] * 5001 + [Decimal("123456.789")], 123456.789),
+        (moments, pd.Timestamp(moments[-1])),
+        (["a"] * 5001 + ["b"], "b"),
+    ):
+        frame = pd.DataFrame({"v": pd.Series(values, dtype=object)})
+        assert frames.query("SELECT max(v) AS m FROM t", {}, {"t": frame})["m"][0] == last
 
 
 def test_query_looks_at_no_more_than_its_sql_names(chat: Chat) -> None:

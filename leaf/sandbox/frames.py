@@ -10,6 +10,7 @@ from typing import Any
 
 BATCH = 200_000
 """Rows written at a time."""
+ALL_ROWS = 2**40
 EXACT = 2**53
 """Integers up to here are all floats."""
 
@@ -108,6 +109,8 @@ def query(sql: str, tables: Mapping[str, Mapping[str, str]], own: Mapping[str, A
 
     with duckdb.connect(":memory:", config={"threads": 2, "memory_limit": "1GB"}) as con:
         con.execute("SET python_enable_replacements = false")
+        # or it takes the type of a column of objects from a few of them: behind 1 it read 2.5 as 2
+        con.execute(f"SET pandas_analyze_sample = {ALL_ROWS}")
         numbered = re.search(r"\b_row\b", sql) is not None
         for name, table in tables.items():
             view = (
