@@ -271,6 +271,12 @@ FRAMES: list[tuple[str, list[str] | None, Any]] = [
     ("pd.DataFrame({'b': pd.cut([1, 9], [0, 5])})", ["b"], [["(0, 5]"], [None]]),
     ("pd.DataFrame({'s': pd.arrays.SparseArray([0, 1])})", ["s"], [[0], [1]]),
     ("pd.DataFrame({'d': [{}]})", ["d"], [["{}"]]),
+    (
+        "import datetime as dt\npd.DataFrame({'m': [dt.date(2025, 1, 1), dt.datetime(2025, 1, 2, 5)]})",
+        ["m"],
+        [["2025-01-01"], ["2025-01-02 05:00:00"]],
+    ),
+    ("pd.DataFrame({'d': [dt.date(2025, 1, 1), pd.NaT]})", ["d"], [["2025-01-01"], [None]]),
 ]
 
 

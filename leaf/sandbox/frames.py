@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -232,9 +233,15 @@ def _kind(column: Any, pa: Any) -> Any:
     """What Arrow takes the column for; None where it does not take it."""
     column = column.head(1_000_000 if column.dtype == object else 1)
     try:
-        return pa.array(column, from_pandas=True).type
+        kind = pa.array(column, from_pandas=True).type
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return None
+    # behind a day it takes the day of a moment
+    return None if pa.types.is_date(kind) and any(map(_is_moment, column)) else kind
+
+
+def _is_moment(value: Any) -> bool:
+    return isinstance(value, datetime) and value == value  # NaT is one, too, and none
 
 
 def _is_plain(kind: Any, pa: Any) -> bool:
