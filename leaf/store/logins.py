@@ -63,11 +63,14 @@ def begin(db: Database, identity: Identity) -> None:
         user_id = _user_of(tx, identity)
         _refresh(tx, user_id, identity)
         joined = _accept(tx, user_id)
-        if not tx.read(
+        known = tx.read(
             "SELECT 1 AS yes FROM workspace_members WHERE user_id = :user AND role = 'owner'",
             {"user": user_id},
-        ):
+        )
+        if not known:
             users.add_workspace(tx, user_id, f"{identity.first_name}'s Workspace")
+        # Whoever was here before would put their next files before people they have not chosen.
+        opens = "" if known else joined
         tx.execute(
             "INSERT INTO logins (id, user_id, workspace_id, created_at) VALUES (:id, :user, "
             ":workspace, :at) "
@@ -75,7 +78,7 @@ def begin(db: Database, identity: Identity) -> None:
             {
                 "id": identity.login_id,
                 "user": user_id,
-                "workspace": joined or _last(tx, user_id),
+                "workspace": opens or _last(tx, user_id),
                 "at": now(),
             },
         )
