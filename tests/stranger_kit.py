@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -264,9 +263,8 @@ class Planted:
     servers beside it."""
 
     home: Path
+    """Nothing opens it: who does copies it first."""
     backup: Path
-    closed: Path
-    """A copy of the folder."""
     google: DriveServer
     settings: Mapping[str, Any]
     people: Mapping[str, Given]
@@ -299,10 +297,7 @@ def planted(folder: Path) -> Iterator[Planted]:
             people = {who: fill(leaf, leaf.sign_in(claims(*WHO[who])), google, who) for who in WHO}
             assert people["colleague"]["workspace_id"] == ann.workspace_id
             leaf.backup(folder / "backup", secrets=True)
-        shutil.copytree(folder / "home", folder / "closed")
-        yield Planted(
-            folder / "home", folder / "backup", folder / "closed", google, settings, people
-        )
+        yield Planted(folder / "home", folder / "backup", google, settings, people)
 
 
 def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:

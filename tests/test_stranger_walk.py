@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -92,12 +93,15 @@ def world(
     planted: Planted,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[World]:
-    folder, home = tmp_path_factory.mktemp("strangers"), planted.home
-    url = ""
+    # A world of its own each time: a walk leaves traces, and tests that another worker had may
+    # come behind it.
+    folder = tmp_path_factory.mktemp("strangers")
+    home, url = folder / "home", ""
     if request.param == "postgres":
         url = postgres.fresh(request.getfixturevalue("postgres_server"))
-        home = folder / "home"
         restore(Settings(home=home, database_url=url), planted.backup)
+    else:
+        shutil.copytree(planted.home, home)
     with opened_world(planted, home, url) as made:
         made.harmless = harmless(folder)
         yield made

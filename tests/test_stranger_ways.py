@@ -74,7 +74,7 @@ class Running:
 def running(planted: Planted, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     folder = tmp_path_factory.mktemp("ways")
     (folder / "secrets.toml").write_text(AUTH)
-    shutil.copytree(planted.closed, folder / "home")
+    shutil.copytree(planted.home, folder / "home")
     with opened_world(planted, folder / "home", busy=False) as world:
         for job in world.owner.session.jobs.list():
             world.owner.session.jobs.forget(job.id)  # as her page does, once she has seen it
