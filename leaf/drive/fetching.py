@@ -13,7 +13,7 @@ from leaf.drive import changes, content, listing
 from leaf.drive.client import Client
 from leaf.drive.model import BroughtFile, DriveItem
 from leaf.errors import LeafError, NotFoundError
-from leaf.readers.base import CONTAINERS, Window
+from leaf.readers.base import Window, holds_files
 from leaf.settings import Settings
 from leaf.store import drive_files
 from leaf.store.database import Database
@@ -162,7 +162,7 @@ class Fetcher:
         self, scope: Scope, item: DriveItem, file: File, stop: threading.Event | None
     ) -> File:
         drive_files.keep(self._db, scope, item.id, item.revision, file.id, _row(item))
-        if file.kind in CONTAINERS:
+        if holds_files(file.kind, file.outline):
             self._library.unpack(scope, file.id, stop)
         return self._library.get(scope, file.id)
 

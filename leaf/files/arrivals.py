@@ -23,7 +23,7 @@ from leaf.errors import (
     StoreError,
 )
 from leaf.files.names import split_path
-from leaf.readers.base import CONTAINERS, KINDS, Inspected, Outline, ending
+from leaf.readers.base import KINDS, Inspected, Outline, ending, holds_files
 from leaf.readers.media_types import OTHER, media_type_of
 from leaf.sandbox.answers import plain, unreadable
 from leaf.sandbox.batch import call_each
@@ -242,7 +242,7 @@ def _known_as(there: Sequence[File], name: str) -> Looked | None:
         if (
             ending(file.name) == ending(name)
             and not file.outline.get("error")
-            and not (file.kind in CONTAINERS and file.outline.get("members"))
+            and not holds_files(file.kind, file.outline)
         ):
             return Looked(file.kind, file.media_type, file.outline)
     return None

@@ -29,7 +29,7 @@ from leaf.files.pictures import Pictures
 from leaf.files.search import Hit, Search, SearchResult
 from leaf.files.texts import READ, Texts
 from leaf.files.transcripts import SHORT_SECONDS, OnProgress, Transcript, TranscriptService
-from leaf.readers.base import CONTAINERS, Inspected, Window
+from leaf.readers.base import Inspected, Window, holds_files
 from leaf.readers.window import CHARS_PER_TOKEN
 from leaf.sandbox.pool import Pool
 from leaf.store import Store, chat_files, files, made_files, removal, users
@@ -325,7 +325,7 @@ class Library:
     def _with_members(self, scope: Scope, file_ids: Sequence[str]) -> FileIds:
         ids: dict[str, None] = {}
         there = files.get_all(self._store.db, scope, list(dict.fromkeys(file_ids)))
-        containers = {file.id for file in there if file.kind in CONTAINERS}
+        containers = {file.id for file in there if holds_files(file.kind, file.outline)}
         for file_id in file_ids:
             ids[file_id] = None
             if file_id in containers:

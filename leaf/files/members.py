@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal, Protocol
 from leaf.errors import FileError, LeafError, NotFoundError, RunError, SandboxError
 from leaf.files.arrivals import StoredFile
 from leaf.files.names import clean_path, split_path
-from leaf.readers.base import CONTAINERS, Note
+from leaf.readers.base import Note, holds_files
 from leaf.sandbox.answers import unreadable
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
@@ -160,11 +160,7 @@ class Members:
         stop: threading.Event | None,
         on_member: OnMember | None,
     ) -> Unpacked | None:
-        if (
-            file.kind not in CONTAINERS
-            or file.outline.get("error")
-            or not file.outline.get("members")
-        ):
+        if not holds_files(file.kind, file.outline) or file.outline.get("error"):
             return None
         if not depth:
             text = (

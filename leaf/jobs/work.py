@@ -15,7 +15,7 @@ from leaf.errors import InvalidInputError, LeafError, NotFoundError, RunError
 from leaf.files.arrivals import problem
 from leaf.files.library import Library, StoredFile
 from leaf.files.transcripts import StillTranscribingError
-from leaf.readers.base import CONTAINERS
+from leaf.readers.base import holds_files
 from leaf.store import Store, announced, chats, files, jobs
 from leaf.store.jobs import Became, Job, JobItem
 from leaf.store.model import File, Json, Scope
@@ -71,7 +71,7 @@ class FilesWork:
                 self._put_beside(scope, job, [file.id for file in library_files], watch)
         take_out(self._store, self._library, scope, job.id, watch)
         those = _files_of(self._store, scope, job.id)
-        self._put_beside(scope, job, [f.id for f in those if f.kind in CONTAINERS], watch)
+        self._put_beside(scope, job, [f.id for f in those if holds_files(f.kind, f.outline)], watch)
         read_ahead(self._store, self._tables, scope, job.id, watch)
 
     def _put_beside(self, scope: Scope, job: Job, file_ids: Sequence[str], watch: Watch) -> None:
@@ -231,7 +231,7 @@ def take_out(store: Store, library: Library, scope: Scope, job_id: str, watch: W
     """Add what is in the archives and mails among the files of a job; what is there already
     stays."""
     for file in _files_of(store, scope, job_id):
-        if file.kind in CONTAINERS:
+        if holds_files(file.kind, file.outline):
             with suppress(NotFoundError):  # deleted while others were unpacked
                 library.unpack(scope, file.id, watch.stop, partial(_say_member, watch, file.name))
 

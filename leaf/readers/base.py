@@ -240,12 +240,17 @@ class Kind:
 VERSION = 13
 """Raised when readers change so that tables that were read before should be read again."""
 CONTAINERS = frozenset({"archive", "email", "mailbox", "msg", "pdf"})
-"""Kinds that may hold files which become files of their own: see `archives.unpack`."""
+"""Kinds that may hold files which become files of their own: see `holds_files`."""
 
 
 def holds_tables(kind: str, outline: Mapping[str, Any]) -> bool:
     """Whether a file of this kind and outline can be queried."""
     return kind in KINDS and (KINDS[kind].tabular or bool(outline.get("tables")))
+
+
+def holds_files(kind: str, outline: Mapping[str, Any]) -> bool:
+    """Whether files come out of a file of this kind and outline (`archives.unpack`)."""
+    return kind in CONTAINERS and bool(outline.get("members"))
 
 
 WITH_TABLES = frozenset({"pdf", "docx", "pptx", "odt", "odp", "epub", "html"})

@@ -3,6 +3,7 @@ two numbers stay two, and what has no place on an axis of time has none. Pure.""
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -105,8 +106,11 @@ def _expressions(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _local(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
+    return _told_local(value) if isinstance(value, str) else value
+
+
+@functools.lru_cache(16_384)  # a chart is drawn at each run of its page, and has few days
+def _told_local(value: str) -> str:
     if day := _DAY.fullmatch(value):
         year, month, of_month = day.groups()
         return f"{year}-{month or '01'}-{of_month or '01'}T00:00:00"

@@ -14,7 +14,7 @@ from leaf.errors import InvalidInputError, NotFoundError
 from leaf.files.line import problem
 from leaf.language import problems
 from leaf.language.text import t
-from leaf.readers.base import CONTAINERS
+from leaf.readers.base import holds_files
 from leaf.store.jobs import Job
 from leaf.store.model import File
 from leaf.ui import adding, markdown, words
@@ -107,7 +107,7 @@ def _outcome(job: Job) -> UploadOutcome:
             )
             continue
         outcome.files.append(file)
-        if file.kind in CONTAINERS:
+        if holds_files(file.kind, file.outline):
             outcome.came_out += words.came_out(file, session().files.inside(file.id))
         if item.state == "known":
             outcome.duplicates.append(file)
