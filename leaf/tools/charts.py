@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, Field, model_validator
@@ -76,14 +77,7 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
         charts.check(given.spec, page.columns), dict(zip(page.columns, page.types, strict=True))
     )
     chart_bounds.check_rows(charts.walk(spec), page.columns, page.rows)
-    cut = (
-        f" Only the first {len(page.rows):,} of {page.total:,} rows are drawn."
-        if page.total > len(page.rows)
-        else ""
-    )
-    if undated := chart_rows.undated(spec, page.columns, page.rows):
-        rows = f"{undated:,} row{'s' if undated != 1 else ''}"
-        cut += f" Not drawn, for want of a date: {rows}."
+    cut = _left_out(page, spec)
     title = spec.get("title")
     name = title if isinstance(title, str) and title else f"a chart of {result_id}"
     notes = remarks.new(readings, context.hooks.told)
@@ -111,6 +105,19 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
             },
         ),
     )
+
+
+def _left_out(page: ResultPage, spec: Mapping[str, Any]) -> str:
+    """What the model is told of rows that are not drawn; empty where all are."""
+    cut = (
+        f" Only the first {len(page.rows):,} of {page.total:,} rows are drawn."
+        if page.total > len(page.rows)
+        else ""
+    )
+    if undated := chart_rows.undated(spec, page.columns, page.rows):
+        rows = f"{undated:,} row{'s' if undated != 1 else ''}"
+        cut += f" Not drawn, for want of a date: {rows}."
+    return cut
 
 
 TOOLS = (

@@ -10,7 +10,7 @@ from leaf.files.library import SearchResult
 from leaf.files.line import describe_counts, may_hold_several, same_content
 from leaf.readers.base import KINDS, Window, holds_tables, may_hold_tables
 from leaf.shapes.results import FileListed, PassageShown, ToolResult
-from leaf.store.model import ChatFile
+from leaf.store.model import ChatFile, File
 from leaf.tables.table import Table, in_order
 from leaf.tools.base import (
     LEAST_READ,
@@ -262,7 +262,7 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
         sources=(
             Source(chat_file.handle, file.id, file.name, place, "read", quote=quoted(window.text)),
         ),
-        coverage=(_coverage(chat_file, window),) if window.unit else (),
+        coverage=(coverage_of(file, window),) if window.unit else (),
         data=WindowRead(
             passages=[
                 {
@@ -282,7 +282,8 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
     )
 
 
-def _coverage(chat_file: ChatFile, window: Window) -> Coverage:
+def coverage_of(file: File, window: Window) -> Coverage:
+    """What was seen of a file by one look into it."""
     seen = sum(last - first + 1 for first, last in window.read)
     total = window.total if window.total is not None else seen
     unit = PLURAL.get(window.unit, window.unit)
@@ -291,8 +292,8 @@ def _coverage(chat_file: ChatFile, window: Window) -> Coverage:
         # rows of the file with its titles and header, which must not be added to the data rows of
         # queries
     ):
-        unit = "rows of the sheet" if chat_file.file.kind == "excel" else "rows of the file"
-    return Coverage(chat_file.file.id, chat_file.file.name, unit, seen, total, window.read)
+        unit = "rows of the sheet" if file.kind == "excel" else "rows of the file"
+    return Coverage(file.id, file.name, unit, seen, total, window.read)
 
 
 class SearchFilesInput(BaseModel):

@@ -16,7 +16,7 @@ from leaf.readers.window import CHARS_PER_TOKEN, MAX_TOKENS
 from leaf.shapes.results import PassageShown
 from leaf.store.model import ChatFile
 from leaf.tools.base import Ask, AskRequest, Coverage, Source, ToolContext, quoted
-from leaf.tools.files import PLURAL
+from leaf.tools.files import coverage_of
 
 ANSWER = 16_000
 """Longest document that is written in one call, in tokens; a quarter of a small window."""
@@ -237,15 +237,8 @@ def passages(pieces: Sequence[SourceWindow]) -> list[PassageShown]:
 
 def coverage(pieces: Sequence[SourceWindow]) -> tuple[Coverage, ...]:
     """What was seen of each file, by the code that read it."""
-    entries = []
-    for piece in pieces:
-        if piece.chat_file is None or not piece.window.unit:
-            continue
-        window, file = piece.window, piece.chat_file.file
-        seen = sum(last - first + 1 for first, last in window.read)
-        unit = PLURAL.get(window.unit, window.unit)
-        if unit == "rows":
-            unit = "rows of the sheet" if file.kind == "excel" else "rows of the file"
-        total = window.total if window.total is not None else seen
-        entries.append(Coverage(file.id, file.name, unit, seen, total, window.read))
-    return tuple(entries)
+    return tuple(
+        coverage_of(piece.chat_file.file, piece.window)
+        for piece in pieces
+        if piece.chat_file is not None and piece.window.unit
+    )

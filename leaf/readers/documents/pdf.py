@@ -23,7 +23,7 @@ from leaf.readers.base import (
     Where,
 )
 from leaf.readers.documents.pdf_fields import damaged_page
-from leaf.readers.documents.pdf_open import PDFIUM, PdfDocument, open_pdf, open_pdfium, refused
+from leaf.readers.documents.pdf_open import PdfDocument, in_pdfium, open_pdf
 from leaf.readers.documents.pdf_tables import PageTable, grid_of, join
 from leaf.readers.documents.pdf_text import is_garbled, may_hold_table
 from leaf.readers.locate.where import span
@@ -178,24 +178,17 @@ def draw_pages(path: Path, pages: Sequence[int], max_edge: int = 1600) -> Genera
     """
     import pypdfium2
 
-    with PDFIUM:
-        try:
-            document = open_pdfium(path)
-        except pypdfium2.PdfiumError as e:
-            raise refused(path, e.err_code) from e
-        try:
-            for page in pages:
-                if not 1 <= page <= len(document):
-                    raise InvalidInputError(
-                        f"Page {page} is outside this file.",
-                        f"It has {span('page', 1, len(document))}.",
-                    )
-                try:
-                    yield _draw(document[page - 1], max_edge)
-                except (pypdfium2.PdfiumError, ValueError) as e:
-                    raise damaged_page(page) from e
-        finally:
-            document.close()
+    with in_pdfium(path) as document:
+        for page in pages:
+            if not 1 <= page <= len(document):
+                raise InvalidInputError(
+                    f"Page {page} is outside this file.",
+                    f"It has {span('page', 1, len(document))}.",
+                )
+            try:
+                yield _draw(document[page - 1], max_edge)
+            except (pypdfium2.PdfiumError, ValueError) as e:
+                raise damaged_page(page) from e
 
 
 def _draw(sheet: Any, max_edge: int) -> Drawn:

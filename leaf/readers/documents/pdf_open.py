@@ -87,9 +87,9 @@ def open_pdfium(path: Path) -> pypdfium2.PdfDocument:
         return pypdfium2.PdfDocument((b"%PDF-1.4\n" if begin < 0 else b"") + file.read())
 
 
-def attached(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and bytes of the files that are attached in a document; no bytes of one that is
-    damaged. Raises FileError."""
+@contextmanager
+def in_pdfium(path: Path) -> Iterator[pypdfium2.PdfDocument]:
+    """The document under the lock, closed with the context. Raises FileError."""
     import pypdfium2
 
     with PDFIUM:
@@ -98,15 +98,24 @@ def attached(path: Path) -> Iterator[tuple[str, bytes]]:
         except pypdfium2.PdfiumError as e:
             raise refused(path, e.err_code) from e
         try:
-            for number in range(document.count_attachments()):
-                one = document.get_attachment(number)
-                try:
-                    data = bytes(one.get_data())
-                except pypdfium2.PdfiumError:
-                    data = b""
-                yield one.get_name(), data
+            yield document
         finally:
             document.close()
+
+
+def attached(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Names and bytes of the files that are attached in a document; no bytes of one that is
+    damaged. Raises FileError."""
+    import pypdfium2
+
+    with in_pdfium(path) as document:
+        for number in range(document.count_attachments()):
+            one = document.get_attachment(number)
+            try:
+                data = bytes(one.get_data())
+            except pypdfium2.PdfiumError:
+                data = b""
+            yield one.get_name(), data
 
 
 def refused(path: Path, code: int | None) -> FileError:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaf.errors import InvalidInputError
 from leaf.readers.documents.pdf_fields import damaged_page
-from leaf.readers.documents.pdf_open import PDFIUM, open_pdfium, refused
+from leaf.readers.documents.pdf_open import in_pdfium
 from leaf.readers.locate.quotes import Span, Words, find, find_all, words
 from leaf.readers.locate.where import span
 
@@ -65,11 +65,7 @@ def render_marked(path: Path, page: int, quote: str, max_edge: int = 1600) -> tu
 def _page(path: Path, number: int) -> Iterator[Any]:
     import pypdfium2
 
-    with PDFIUM:
-        try:
-            document = open_pdfium(path)
-        except pypdfium2.PdfiumError as e:
-            raise refused(path, e.err_code) from e
+    with in_pdfium(path) as document:
         try:
             if not 1 <= number <= len(document):
                 raise InvalidInputError(
@@ -79,8 +75,6 @@ def _page(path: Path, number: int) -> Iterator[Any]:
             yield document[number - 1]
         except (pypdfium2.PdfiumError, ValueError) as e:
             raise damaged_page(number) from e
-        finally:
-            document.close()
 
 
 def _boxes(sheet: Any, quote: str) -> tuple[Rectangle, ...]:
