@@ -92,10 +92,7 @@ def reshaped(
     simple = was != Choice() and len(transforms_kept) == len(transforms)
     old_encoding: Mapping[str, Any] = spec["encoding"] if simple else {}
     kinds = dict(zip(columns, types, strict=False))
-    if wanted.mark == "pie" and not (wanted.x and wanted.y):
-        raise InvalidInputError("Choose a column for the slices and one for their size.")
-    if not (wanted.x or "x" in old_encoding) or not (wanted.y or "y" in old_encoding):
-        raise InvalidInputError("Choose a column for each axis.")
+    _check_axes(wanted, old_encoding)
     changed: Json = {
         key: copy.deepcopy(value)
         for key, value in spec.items()
@@ -143,6 +140,13 @@ def reshaped(
         if value.get("field") or name in old_encoding
     }
     return charts.check(changed, columns)
+
+
+def _check_axes(wanted: Choice, old_encoding: Mapping[str, Any]) -> None:
+    if wanted.mark == "pie" and not (wanted.x and wanted.y):
+        raise InvalidInputError("Choose a column for the slices and one for their size.")
+    if not (wanted.x or "x" in old_encoding) or not (wanted.y or "y" in old_encoding):
+        raise InvalidInputError("Choose a column for each axis.")
 
 
 def _of_each_row(transforms: Sequence[Json]) -> list[Json]:
