@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from leaf.provenance.receipts import answer as receipts
+from leaf.store.model import Message
+from leaf.ui import evidence
 from tests.leaf_kit import finished, text_of
+from tests.test_coverage import covered, query, say
 from tests.test_ui_pages import Leaf, add, leaf, open_page, words_of
 
 __all__ = ["leaf"]
@@ -58,3 +62,32 @@ def test_that_no_model_is_connected_is_said_once_in_a_chat(leaf: Leaf) -> None:
     assert "No model is connected" in text_of(
         finished(session, session.messages.send(other.id, "hello").id)
     )
+
+
+def test_a_table_that_was_only_looked_at_is_doubted_where_a_figure_may_come_from_it(
+    leaf: Leaf,
+) -> None:
+    """Else the first line under an answer about one table would be about the rows of another."""
+    doubt = {"kind": "total", "cells": "A7", "text": "1 row that may be a total is counted as data"}
+    months = query("1", "months.csv", [[40_125.5]])
+    countries = query("2", "countries.csv", [[1], [2]], doubtful=[doubt])
+    chat = leaf.session(leaf.local_scope()).chats.create()
+
+    def doubted(text: str) -> list[str]:
+        parts = [months, countries, say(text)]
+        added = [
+            {"type": "data-receipts", "data": receipts.of_answer(parts, [])},
+            {"type": "data-coverage", "data": covered(parts)},
+        ]
+        return [
+            piece.text
+            for piece in evidence.doubts(
+                Message("m", chat.id, "", "assistant", "completed", [*parts, *added], [])
+            )
+        ]
+
+    assert doubted("40,125.5 were sold.") == []
+    assert doubted("40,125.5 were sold, 77 of them here.") == [
+        "1 figure without a receipt",
+        "countries.csv: 1 row that may be a total is counted as data (A7)",
+    ]

@@ -214,6 +214,14 @@ def _listed(wording: str, names: Sequence[str], more: int = 0) -> list[str]:
     return [t(wording, names=text)]
 
 
+def shown_alone(covered: CoverageData) -> CoverageData:
+    """Without what was only looked at, where the answer shows what it rests on: for an answer of
+    which each figure has its receipt, nothing about another table can change it."""
+    if not covered.get("files"):
+        return covered
+    return {**covered, "looked": []}
+
+
 def contradictions(covered: CoverageData) -> list[str]:
     """What the files say against themselves: `1 printed total does not add up: …`. Earlier versions
     kept it among the notes."""

@@ -85,12 +85,16 @@ def pieces(parts: Sequence[Part]) -> list[EvidencePiece]:
 def doubts(message: Message) -> list[EvidencePiece]:
     """What a reader has to know before they trust it, the worst first."""
     parts = message.parts
+    receipts = newest(parts, "receipts")
+    without = words.untraced(receipts) if receipts and receipts.get("figures") else []
     covered = coverage.covered_of(parts)
+    if not without:
+        covered = coverage.shown_alone(covered)
     used = rests_on(parts)
     against = coverage.contradictions(covered)
     warnings = [EvidencePiece(text, "data") for text in against]
-    if (receipts := newest(parts, "receipts")) and receipts.get("figures"):
-        texts = [*words.opposite(receipts), *words.untraced(receipts)]
+    if receipts and receipts.get("figures"):
+        texts = [*words.opposite(receipts), *without]
         warnings += [EvidencePiece(text, "figures") for text in texts]
     if unverified := sum(use.get("verified") is False for use in used):
         warnings.append(
