@@ -208,7 +208,7 @@ def agrees(said: Said, truth: Any) -> bool:
     groups."""
     if isinstance(truth, pd.Series):
         wanted = [
-            [*map(_plain, key if isinstance(key, tuple) else (key,)), _plain(value)]
+            [*map(_label, key if isinstance(key, tuple) else (key,)), _plain(value)]
             for key, value in truth.items()
         ]
         got = [row for row in said.rows if row and all(cell is not None for cell in row)]
@@ -224,6 +224,12 @@ def agrees(said: Said, truth: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
+
+
+def _label(value: Any) -> Any:
+    """A key of a group: pandas makes 2008.0 of the year 2008 where some rows have none."""
+    plain = _plain(value)
+    return int(plain) if isinstance(plain, float) and plain.is_integer() else plain
 
 
 def _same_row(row: Sequence[Any], want: Sequence[Any]) -> bool:

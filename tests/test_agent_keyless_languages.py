@@ -13,7 +13,8 @@ from leaf.agent.models.keyless import NOT_UNDERSTOOD, WHICH_IS_MEANT, tells
 from leaf.agent.proposals.ideas import first_ideas
 from leaf.agent.proposals.wording import worded
 from leaf.agent.rules import answers
-from leaf.agent.rules.grammar import ROWS, Grammar, Query
+from leaf.agent.rules.grammar import Grammar
+from leaf.agent.rules.kinds import ROWS, Query
 from leaf.agent.rules.spoken import SAYS_ABOUT, asked_as, in_all, language_of
 from leaf.agent.rules.tables import NO_COLUMN, AskedTable, read_table
 from leaf.agent.rules.understanding import AS_CHART, COMPARED, compared, drawn_as
@@ -50,6 +51,13 @@ QUERIES = {
     "number": Query(figures=REVENUE, filters=((COLUMN["units"], ">", ("5",)),)),
     "numbers": Query(figures=REVENUE, filters=((COLUMN["units"], "between", ("5", "9")),)),
     "in a year": Query(figures=REVENUE, filters=((COLUMN["order_date"], "in", ("2023",)),)),
+    "in either year": Query(
+        figures=REVENUE, filters=((COLUMN["order_date"], "in", ("2022", "2023")),)
+    ),
+    "by day": Query(figures=REVENUE, groups=((COLUMN["order_date"], "day"),)),
+    "by week": Query(figures=REVENUE, groups=((COLUMN["order_date"], "week"),)),
+    "by weekday": Query(figures=REVENUE, groups=((COLUMN["order_date"], "weekday"),)),
+    "listed": Query("rows", filters=((COLUMN["region"], "one of", ("North",)),)),
     "since": Query(figures=REVENUE, filters=((COLUMN["order_date"], "since", ("2023",)),)),
     "after": Query(figures=REVENUE, filters=((COLUMN["order_date"], "after", ("2022",)),)),
     "before": Query(figures=REVENUE, filters=((COLUMN["order_date"], "before", ("2023",)),)),
@@ -63,6 +71,37 @@ QUERIES = {
         ),
     ),
 }
+
+
+ALIKE = {
+    "How has the average unit price developed?": "en",
+    "Wie hat sich der durchschnittliche unit price entwickelt?": "de",
+    "Comment a évolué le moyen unit price ?": "fr",
+    "¿Cómo ha evolucionado el promedio de unit price?": "es",
+}
+
+
+@pytest.mark.parametrize("asked", ALIKE)
+def test_a_development_is_asked_for_in_each_language(asked: str) -> None:
+    assert language_of(asked) == ALIKE[asked]
+    [query] = Grammar(asked, TABLE).readings()
+    assert query == Query(
+        figures=(("avg", COLUMN["unit_price"]),), groups=((COLUMN["order_date"], "month"),)
+    )
+
+
+COMMON = [
+    "the most common product",
+    "das häufigste product",
+    "le product le plus fréquent",
+    "el product más frecuente",
+]
+
+
+@pytest.mark.parametrize("asked", COMMON)
+def test_what_is_most_common_is_asked_for_in_each_language(asked: str) -> None:
+    [query] = Grammar(asked, TABLE).readings()
+    assert query == Query("top", (ROWS,), ((COLUMN["product"], ""),), rank="max")
 
 
 @pytest.mark.parametrize("language", NAMES)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from leaf.agent.rules.answers import in_words
-from leaf.agent.rules.grammar import Grammar, Query
+from leaf.agent.rules.grammar import Grammar
+from leaf.agent.rules.kinds import Query
 from leaf.agent.rules.numbers import meanings, written
 from leaf.agent.rules.tables import AskedTable, read_table
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+ENGLISH_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+
 
 @dataclass(frozen=True)
 class DateNames:
@@ -59,3 +61,9 @@ DATES = {
         "%A, %-d de %B de %Y, %H:%M",
     ),
 }
+
+
+def weekdays(language: str) -> tuple[str, ...]:
+    """Their names from Monday, capital as at the head of a line."""
+    days = DATES[language].days if language in DATES else ENGLISH_DAYS
+    return tuple(day.capitalize() for day in (*days[1:], days[0]))

@@ -13,7 +13,7 @@ from typing import Any
 from leaf.agent.proposals.ideas import first_ideas
 from leaf.agent.proposals.roles import roles_of
 from leaf.agent.rules import answers
-from leaf.agent.rules.grammar import Query
+from leaf.agent.rules.kinds import Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
 from leaf.errors import LeafError, SandboxError
 from leaf.language.text import ENGLISH, speaking

@@ -11,7 +11,7 @@ from itertools import chain, combinations, islice, zip_longest
 
 from leaf.agent.proposals.ideas import TableQuery, first_ideas, next_ideas, rested_on
 from leaf.agent.proposals.wording import Proposal, comparison, worded
-from leaf.agent.rules.grammar import Query
+from leaf.agent.rules.kinds import Query
 from leaf.agent.rules.spoken import SAYS_ABOUT
 from leaf.agent.rules.tables import AskedTable, is_lookup, read_table
 from leaf.agent.rules.understanding import understood

@@ -18,7 +18,8 @@ from typing import cast
 from leaf.agent.instructions import is_instructions
 from leaf.agent.models.base import Emit, ModelEvent, ModelRequest, ModelTurn
 from leaf.agent.rules import answers, doubts
-from leaf.agent.rules.grammar import Grammar, Query
+from leaf.agent.rules.grammar import Grammar
+from leaf.agent.rules.kinds import Query
 from leaf.agent.rules.offers import OFFERED, in_table, working
 from leaf.agent.rules.spoken import SAYS_ABOUT, asked_as, in_all, language_of
 from leaf.agent.rules.tables import AskedTable, lookup_sql, read_table
@@ -450,6 +451,8 @@ def _ask_back(
 
 def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
     grammar = min(grammars, key=lambda g: (not g.has("T"), len(g.unknown()), -len(g.named())))
+    several, tables = len(grammars) + left > 1, [g.table for g in grammars]
+    nearest = grammar.nearest()
     unknown = ", ".join(f"“{word}”" for word in grammar.unknown())
     head = t(NOT_UNDERSTOOD, words=unknown or t("how these words belong together"))
     known = ", ".join(
@@ -465,11 +468,14 @@ def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
     parts = [
         head,
         t("I did understand {words}.", words=known) if known else "",
+        t("Without these words it would ask: {query}.", query=answers.in_words(nearest))
+        if nearest
+        else "",
         answers.of_profile(grammar.table, COLUMNS_SHOWN),
         also if others else "",
     ]
-    return Answer(
-        "\n\n".join(filter(None, parts)),
-        working(grammar, len(grammars) + left > 1, [g.table for g in grammars]),
-        refused=True,
-    )
+    offers = working(grammar, several, tables)
+    if nearest:
+        first = in_table(answers.in_words(nearest), grammar.table, several, tables)
+        offers = tuple(dict.fromkeys([first, *offers]))[:OFFERED]
+    return Answer("\n\n".join(filter(None, parts)), offers, refused=True)

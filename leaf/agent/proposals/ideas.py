@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from leaf.agent.proposals.roles import Roles, roles_of, steps_of
-from leaf.agent.rules.grammar import ROWS, Query
+from leaf.agent.rules.kinds import ROWS, Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
 from leaf.tables.sql import calls, significant
 

@@ -10,7 +10,7 @@ from itertools import islice, product
 from leaf.agent.proposals.ideas import figure_of
 from leaf.agent.proposals.roles import roles_of
 from leaf.agent.rules import answers
-from leaf.agent.rules.grammar import ROWS, Query
+from leaf.agent.rules.kinds import ROWS, Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
 from leaf.agent.rules.understanding import COMPARED, as_chart, compared, understood
 from leaf.language.text import ENGLISH, current, t

@@ -9,9 +9,10 @@ from typing import Any
 
 from leaf.agent.column_kinds import is_grouped
 from leaf.agent.export import markdown_table
-from leaf.agent.rules.grammar import Query
+from leaf.agent.rules.kinds import Query, grain
 from leaf.agent.rules.tables import AskedColumn, AskedTable
-from leaf.language.text import in_digits, mark, n_, separated, t
+from leaf.language.dates import weekdays
+from leaf.language.text import current, in_digits, mark, n_, separated, t
 from leaf.readers.locate.locate import unmarked
 from leaf.shapes.results import PassageShown, TableShown
 from leaf.tables.sql import literal, quoted
@@ -27,7 +28,14 @@ _NAMES = {
     "max": mark("highest"),
 }
 """As the rules understand them, in each language."""
-_STEPS = {"month": mark("month"), "quarter": mark("quarter"), "year": mark("year")}
+_STEPS = {
+    "day": mark("day"),
+    "weekday": mark("day of the week"),
+    "week": mark("week"),
+    "month": mark("month"),
+    "quarter": mark("quarter"),
+    "year": mark("year"),
+}
 _TIMES = {
     "in": mark("in"),
     "since": mark("since"),
@@ -60,6 +68,8 @@ def sql_of(query: Query, table: AskedTable) -> str:
     """One SELECT. Of those that share a rank all are in it."""
     met = " AND ".join(condition(*one) for one in query.filters)
     source = f"{table.source} WHERE {met}" if met else table.source
+    if query.kind == "rows":
+        return f"SELECT * FROM {source}"
     if query.kind == "share" and met:
         count = f"count(*) FILTER ({met})"
         shares = (
@@ -69,8 +79,8 @@ def sql_of(query: Query, table: AskedTable) -> str:
         return f"SELECT {shares}, count(*) AS {quoted(t('rows'))} FROM {table.source}"
     figures = [f"{_figure(*figure)} AS {quoted(_named(figure))}" for figure in query.figures]
     keys = [
-        f"{_key(column, grain)} AS {quoted(_step(grain) or column.name)}"
-        for column, grain in query.groups
+        f"{_key(column, step)} AS {quoted(_step(step) or column.name)}"
+        for column, step in query.groups
     ]
     if query.kind == "share":
         whole = _figure(*query.figures[0])
@@ -88,8 +98,10 @@ def sql_of(query: Query, table: AskedTable) -> str:
             f"{sql} {known} QUALIFY rank() OVER (ORDER BY {order}) <= {query.limit} ORDER BY "
             f"{order}, 1"
         )
-    column, grain = query.groups[0]
-    along = grain or column.kind not in ("text", "bool")
+    column, step = query.groups[0]
+    if step == "weekday":
+        return f"{sql} ORDER BY min(isodow({column.sql}))"
+    along = step or column.kind not in ("text", "bool")
     return f"{sql} ORDER BY {'1' if along else f'{len(keys) + 1} DESC NULLS LAST, 1'}"
 
 
@@ -132,12 +144,16 @@ def _figure(function: str, column: AskedColumn) -> str:
     return special.get(function, f"{function}({column.sql})")
 
 
-def _key(column: AskedColumn, grain: str) -> str:
-    quarter = f"strftime({column.sql}, '%Y') || '-Q' || quarter({column.sql})"
-    month = f"strftime({column.sql}, '%Y-%m')"
-    return {"year": f"year({column.sql})", "quarter": quarter, "month": month}.get(
-        grain, column.sql
-    )
+def _key(column: AskedColumn, step: str) -> str:
+    names = ", ".join(map(literal, weekdays(current())))
+    return {
+        "year": f"year({column.sql})",
+        "quarter": f"strftime({column.sql}, '%Y') || '-Q' || quarter({column.sql})",
+        "month": f"strftime({column.sql}, '%Y-%m')",
+        "week": f"strftime({column.sql}, '%G-W%V')",
+        "day": f"strftime({column.sql}, '%Y-%m-%d')",
+        "weekday": f"[{names}][isodow({column.sql})]",
+    }.get(step, column.sql)
 
 
 def condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
@@ -146,11 +162,11 @@ def condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
         return f"{column.sql} IN ({', '.join(map(literal, values))})"
     sides, texts = [column.sql] * len(values), values
     if column.kind == "date":
-        sides = [
-            _key(column, "quarter" if "Q" in value else "month" if "-" in value else "year")
-            for value in values
-        ]
+        sides = [_key(column, grain(value)) for value in values]
         texts = [literal(value) for value in values]
+    if test == "in" and len(values) > 1:
+        each = zip(sides, texts, strict=True)
+        return f"({' OR '.join(f'{side} = {text}' for side, text in each)})"
     tests = (">=", "<=") if test == "between" else (_TESTS.get(test, test),)
     return (
         " AND ".join(f"{a} {sign} {b}" for a, sign, b in zip(sides, tests, texts, strict=False))
@@ -165,7 +181,7 @@ def marked_name(column: AskedColumn) -> str:
 def in_words(query: Query, say: Say = marked_name, *, exact: bool = True) -> str:
     """How a question was understood, in words that are understood themselves. `say` names a
     column; without `exact` a step of time is named without the column that says when."""
-    figures = _figures_in_words(query, say)
+    figures = t("show all rows") if query.kind == "rows" else _figures_in_words(query, say)
     groups = [
         t("{step} of {column}", step=_step(step), column=say(c))
         if step and c.name and exact
@@ -206,7 +222,8 @@ def _met(column: AskedColumn, test: str, values: Sequence[str], say: Say) -> str
     if test == "one of":
         among = t(" or ").join(f"“{value}”" for value in values)
         return t("{column} is {values}", column=name, values=among)
-    return f"{name} {t(_TIMES.get(test, test))} {t(' and ').join(values)}" if values else name
+    among = t(" or ") if test == "in" else t(" and ")
+    return f"{name} {t(_TIMES.get(test, test))} {among.join(values)}" if values else name
 
 
 ROWS_SHOWN, COLUMNS_SHOWN = 15, 12
@@ -267,7 +284,7 @@ def chart_of(query: Query, *, drawn: bool = False, shape: str = "") -> dict[str,
     column, step = query.groups[0]
     timely = bool(step) or column.is_time
     spec = chart_spec(_named(query.figures[0]), _step(step) or column.name, timely=timely)
-    if timely and shape == "bar":
+    if timely and (shape == "bar" or step == "weekday"):
         spec["mark"] = "bar"
     return spec
 
@@ -296,12 +313,7 @@ def of_query(
 ) -> str:
     """The answer to a question that was understood. How its words were taken stands before any
     figure, what is doubtful of it right behind."""
-    plain = _plain(query, result)
-    grouped = query.groups and not (query.kind == "top" and query.limit == 1)
-    if not result["rows"] or (not query.groups and result["rows"][0][0] is None):
-        body = t("There is no value for this: no row meets the conditions, or all cells are empty.")
-    else:
-        body = _grid(result, plain, marked) if grouped else _sentence(query, result, plain)
+    body = _body(query, table, result, marked)
     counted = [c for _, c in query.figures] + [c for c, *_ in query.filters if c.kind == "date"]
     gaps = dict.fromkeys(c for c in counted if c.nulls and query.kind != "share")
     empty = [
@@ -317,6 +329,18 @@ def of_query(
     where = united if table.united else f"`{table.name}`"
     read = t("Read as: {query}, in {where}.", query=in_words(query), where=where)
     return "\n\n".join([*sorted(query.said), body, *doubts, *empty, read])
+
+
+def _body(query: Query, table: AskedTable, result: TableShown, marked: Collection[str]) -> str:
+    if query.kind == "rows":
+        count = n_("{n} row meets this.", "{n} rows meet this.", result["total"])
+        plain = [c.name for c in table.columns if c.kind in ("year", "id")]
+        return f"{count}\n\n{_grid(result, plain)}" if result["rows"] else count
+    plain = _plain(query, result)
+    if not result["rows"] or (not query.groups and result["rows"][0][0] is None):
+        return t("There is no value for this: no row meets the conditions, or all cells are empty.")
+    grouped = query.groups and not (query.kind == "top" and query.limit == 1)
+    return _grid(result, plain, marked) if grouped else _sentence(query, result, plain)
 
 
 def _plain(query: Query, result: TableShown) -> list[str]:

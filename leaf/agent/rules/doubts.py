@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from leaf.agent.rules import answers
-from leaf.agent.rules.grammar import Query
+from leaf.agent.rules.kinds import Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
 from leaf.language.text import in_digits, n_, t
 from leaf.readers.tabular.labels import label_of
@@ -62,7 +62,7 @@ def looked_at(table: AskedTable, query: Query, grid: TableShown) -> Looking:
 
 def _totals(table: AskedTable, query: Query, grid: TableShown) -> Looking:
     """What to say of rows that are counted and called a total, and the names to mark."""
-    if not (sql := rows_sql(query, table)):
+    if query.kind == "rows" or not (sql := rows_sql(query, table)):
         return [], frozenset()
     [result] = yield [("query_tables", {"sql": sql})]
     if not (shown := result["data"].get("table")):

@@ -3,24 +3,25 @@ is no reading at all.
 
 A question is written as letters, one for each word or phrase (`tables.PHRASES` for most; K a
 column, P one in the plural, V a value, N a number, Y a year, quarter or month, T a table; words
-that mean nothing have none). It must be one of `HEADS`, then any of `TAILS`. A question that comes
-out in one way is answered; one that comes out in several is asked back.
+that mean nothing have none). It must be one of `kinds.HEADS`, then any of `TAILS`. A question that
+comes out in one way is answered; one that comes out in several is asked back.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.column_kinds import is_rate
+from leaf.agent.rules.kinds import HEADS, TAILS, Item, Query, allowed
 from leaf.agent.rules.numbers import meanings, period_of, written
 from leaf.agent.rules.spoken import language_of, roles_of_phrase, words_of
 from leaf.agent.rules.tables import (
     NO,
     NO_COLUMN,
+    TURNING,
     YES,
     AskedColumn,
     AskedTable,
@@ -36,33 +37,6 @@ from leaf.language.text import t
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
 """Most words of a phrase, name or value; names of files may have more."""
-Item = tuple[str, Any]
-"""A letter and what it stands for."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """What a question asks of a table."""
-
-    kind: str = "figures"
-    """`figures` (grouped or not), `top`, `share`."""
-    figures: tuple[tuple[str, AskedColumn], ...] = ()
-    """Function and column: `sum` of price, `distinct` of city; `count` of no column counts rows."""
-    groups: tuple[tuple[AskedColumn, str], ...] = ()
-    """Column and step of time: region by itself, day by `month`."""
-    filters: tuple[tuple[AskedColumn, str, tuple[str, ...]], ...] = ()
-    """Column, test and what with: `one of` texts; `true`; `between`, `=`, `<`, `<=`, `>`, `>=`
-    numbers as text; `in`, `since`, `after`, `before`, `between` periods: `2023`, `2023-04`,
-    `2023-Q2`. No column for a period: the one that says when.
-    """
-    rank: str = ""
-    """`max` or `min`, for `top`."""
-    limit: int = 1
-    said: frozenset[str] = field(default=frozenset(), compare=False)
-    """What the reader should know of how words were taken."""
-
-
-ROWS = ("count", NO_COLUMN)
 _PASSED = "_i"
 """Roles of words that add nothing to what is asked."""
 _HOLDERS = ("data", "dataset", "table", "sheet", "file")
@@ -125,8 +99,11 @@ class Grammar:
         """Roles of a word; one that is a value of the table too is passed over with a note, and not
         at all where it is written as an abbreviation."""
         values = {end: meaning for end, role, meaning in roles if role == "V"}
+        names = {end for end, role, meaning in roles if role == "K" and not meaning.asked}
         candidates = []
         for end, role, meaning in roles:
+            if role == "g" and end in names:  # a column that is called so says it better
+                continue
             if role == "_" and end not in values and self._tells_which(at, end):
                 continue
             if role in _PASSED and end in values:
@@ -183,9 +160,12 @@ class Grammar:
             (exact, False) if exact or "column" in kinds or parted else self.table.called(inside)
         )
         for column in columns:
-            named = replace(column, asked=text if loose else "", beside=self.says_yes_or_no)
+            other = keys[-1] != (column.words or ("",))[-1]
+            named = replace(
+                column, asked=text if loose else "", plural=other, beside=self.says_yes_or_no
+            )
             yield "K", named
-            if keys[-1].endswith("s") or keys[-1] != (column.words or ("",))[-1]:
+            if other or keys[-1].endswith("s"):
                 yield "P", named
         if "column" not in kinds:
             yield from (
@@ -213,7 +193,7 @@ class Grammar:
             if number > MOST_PATHS:
                 return []
             passed = {str(meaning) for _, meaning in path if isinstance(meaning, PassedOver)}
-            path = tuple(item for item in path if item[0] != "_")
+            path = _plain(path)
             letters = "".join(role for role, _ in path)
             loose = passed | {
                 t("“{word}” is read as the column {column}.", word=c.asked, column=f"`{c.name}`")
@@ -227,7 +207,7 @@ class Grammar:
                     query := head(self.table, path[: m.end()])
                 ):
                     for whole in self._tails(query, letters, path, m.end()):
-                        for placed in filter(_allowed, self._placed(whole)):
+                        for placed in filter(allowed, self._placed(whole)):
                             queries.setdefault(replace(placed, said=placed.said | loose))
         return list(queries)
 
@@ -289,13 +269,37 @@ class Grammar:
     def unknown(self) -> list[str]:
         """Words without any role; where none is, nothing: then the words are known, but not what
         they say together."""
+        return list(dict.fromkeys(word.text for word in self._unknown))
+
+    @property
+    def _unknown(self) -> list[QuestionWord]:
         covered = {
             i
             for first in range(self.end)
             for end, _, _ in self.roles[first]
             for i in range(first, end)
         }
-        return list(dict.fromkeys(w.text for i, w in enumerate(self.words) if i not in covered))
+        return [word for i, word in enumerate(self.words) if i not in covered]
+
+    def nearest(self) -> Query | None:
+        """What the question would ask without the words that mean nothing here, or with one of them
+        for its rows: `how many games` of a table of games. None where that is not one thing, or they
+        turn it into another."""
+        unknown = self._unknown
+        if not unknown or {word.key for word in unknown} & TURNING:
+            return None
+        for rows in (None, *unknown):
+            readings = Grammar(self._without(unknown, rows), self.table, self.found).readings()
+            if len(readings) == 1:
+                return readings[0]
+        return None
+
+    def _without(self, words: Sequence[QuestionWord], rows: QuestionWord | None) -> str:
+        text = self.question
+        for word in reversed(words):
+            instead = t("rows") if word == rows else ""
+            text = f"{text[: word.first]} {instead} {text[word.end :]}"
+        return text
 
     def named(self) -> dict[AskedColumn, str]:
         """Columns that the question names: by themselves, or by a value, as the table writes it."""
@@ -318,179 +322,13 @@ class Grammar:
         return list(dict.fromkeys(map(fold, texts)))[:120]
 
 
-def _allowed(query: Query) -> bool:
-    """Whether the parts go together."""
-    columns, groups = [column for column, *_ in query.filters], len(query.groups)
-    twice = len(set(columns)) < len(columns) or len(set(query.groups)) < groups
-    share = groups + len(columns) == 1 and (groups == 1 or query.figures == (ROWS,))
-    fits = {"share": share, "top": groups == 1}.get(query.kind, groups <= 2)
-    return fits and not twice
-
-
-def _of(items: Sequence[Item], roles: str) -> list[Any]:
-    return [meaning for role, meaning in items if role in roles]
-
-
-def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
-    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, `total US
-    revenue`, and a bare `revenue`."""
-    functions, columns, notes = _of(items, "f"), _of(items, "K"), frozenset[str]()
-    ends = all(f in ("max", "min") for f in functions)
-    if not functions and columns[0].is_added_up:
-        added = f"`{columns[0].name}`"
-        functions, notes = (
-            ["sum"],
-            frozenset({t("{column} is added up, as nothing else was said.", column=added)}),
-        )
-    kinds = {c.kind for c in columns} - {"figure", *(("date", "year") if ends else ())}
-    if not functions or kinds or ("sum" in functions and any(is_rate(c.words) for c in columns)):
-        return None
-    steps = tuple((NO_COLUMN, grain) for grain in _of(items, "go"))
-    filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
-    figures = tuple((f, c) for c in columns for f in functions)
-    return Query(figures=figures, groups=steps, filters=filters, said=notes)
-
-
-def _count(table: AskedTable, items: Sequence[Item]) -> Query | None:
-    """`how many cancelled orders`, `number of different cities`, `how many open …`."""
-    filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
-    rows, distinct, plural, figure = _of(items, "r"), _of(items, "d"), _of(items, "P"), ROWS
-    for column in _of(items, "KP"):
-        if column.flag and not distinct:
-            filters = (*filters, (column, *column.flag))
-        elif (
-            rows
-            or column.kind == "date"
-            or not (distinct or (plural and column.kind in ("text", "id")))
-        ):
-            return None
-        else:
-            figure = ROWS if table.is_key(column) else ("distinct", column)
-    return Query(figures=(figure,), filters=filters)
-
-
-def _rows(items: Sequence[Item]) -> Query | None:
-    """The number of rows, but not where their name is that of a figure: `most revenue`."""
-    return None if "figure" in _of(items, "r") else Query(figures=(ROWS,))
-
-
-def _share(table: AskedTable, items: Sequence[Item]) -> Query | None:
-    """`share of revenue by region`, `what percentage of orders are cancelled`."""
-    query = _rows(items) if _of(items, "r") else _figures(table, items)
-    return (
-        replace(query, kind="share")
-        if query and query.figures[0][0] in ("sum", "count") and not query.groups
-        else None
+def _plain(path: Sequence[Item]) -> tuple[Item, ...]:
+    """Without words that add nothing, and of several small words in a row the last one. What is
+    compared stands beside one another, whatever joins it."""
+    items = [item for item in path if item[0] != "_"]
+    compared = any(role == "e" for role, _ in items)
+    return tuple(
+        ("n", meaning) if compared and role in "a" else (role, meaning)
+        for at, (role, meaning) in enumerate(items)
+        if role != "i" or [role for role, _ in items[at + 1 : at + 2]] != ["i"]
     )
-
-
-def _top(table: AskedTable, items: Sequence[Item]) -> Query | None:
-    """`top 5 products by total revenue`."""
-    at = next(i for i, (role, _) in enumerate(items) if role == "b")
-    query = _figures(table, _ranking(table, items[at - 1], items[at:], "max"))
-    return _ranked(query, items[at - 1], items[0][1], next(iter(_of(items, "N")), "5"))
-
-
-def _which(table: AskedTable, items: Sequence[Item], limit: str = "1") -> Query | None:
-    """`which region has the highest total revenue`, `which month had the most orders`."""
-    at = 2 if items[2][0] in "mf" and items[2][1] in ("max", "min") else len(items) - 1
-    key, rank = items[1], str(items[at][1])
-    rest = _ranking(table, key, [item for i, item in enumerate(items[2:], 2) if i != at], rank)
-    query = _rows(rest) if rest[0][0] == "r" else _figures(table, rest)
-    return _ranked(query, key, rank, limit) if rank in ("max", "min") else None
-
-
-def _best(table: AskedTable, items: Sequence[Item]) -> Query | None:
-    """`the five products with the highest total revenue`, `which 3 months had the most orders`."""
-    at = next(at for at, (role, _) in enumerate(items) if role == "N")
-    rest = [item for i, item in enumerate(items[at:]) if i != 2 or item[0] != "i"]
-    return _which(table, rest, limit=items[at][1])
-
-
-def _ranking(table: AskedTable, key: Item, items: Sequence[Item], rank: str) -> Sequence[Item]:
-    """The words of a figure, with the function that nothing else says: the highest price is that of
-    a row; so is the highest revenue where each row is a product of its own."""
-    columns = [] if _of(items, "f") else _of(items, "K")
-    single = key[0] == "K" and key[1].distinct == table.rows
-    return [("f", rank), *items] if columns and (single or is_rate(columns[0].words)) else items
-
-
-def _ranked(query: Query | None, key: Item, rank: str, limit: str) -> Query | None:
-    group = (key[1], "") if key[0] == "K" else (NO_COLUMN, key[1])
-    if (
-        query is None
-        or query.groups
-        or len(query.figures) != 1
-        or not group[0].is_group
-        or group[0].kind == "date"
-        or not re.fullmatch(r"[1-9]\d{0,2}", limit)
-    ):
-        return None
-    return replace(query, kind="top", groups=(group,), rank=rank, limit=int(limit))
-
-
-def _by(query: Query, items: Sequence[Item]) -> Query | None:
-    """`by region`, `by month of day`, `over time`. `revenue per unit` is a ratio, not a group."""
-    columns = _of(items, "K")
-    if steps := _of(items, "go"):
-        fits = all(c.kind == "date" for c in columns)
-        groups = [(columns[0] if columns else NO_COLUMN, grain) for grain in steps]
-    else:
-        fits = all(
-            c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up)
-            for c in columns
-        )
-        groups = [(c, "") for c in columns]
-    return replace(query, groups=(*query.groups, *groups)) if fits else None
-
-
-def _where(query: Query, items: Sequence[Item]) -> Query | None:
-    """`in North or South`, `region is North`; `in 2023`, `since March 2023`; `price above 5`,
-    `class 3`; `returned`."""
-    values, periods, numbers = (_of(items, role) for role in "VYN")
-    columns = list(dict.fromkeys([*_of(items, "K"), *(column for column, _ in values)])) or [
-        NO_COLUMN
-    ]
-    test = "between" if _of(items, "w") else next(iter(_of(items, "hs")), "in" if periods else "=")
-    if values:
-        fits, test = len(columns) == 1, "one of"
-    elif periods:
-        fits = columns[0] == NO_COLUMN or columns[0].tells(periods)
-    elif numbers:
-        fits = {
-            "figure": True,
-            "id": not columns[0].asked,
-            "year": test not in ("between", "="),
-        }.get(columns[0].kind, False)
-    else:
-        test, values_meant = columns[0].condition
-        fits = bool(test and not (query.groups and items[0][0] == "a"))
-        values = [(columns[0], values_meant)]
-    spelt = [*dict.fromkeys(text for _, texts in values for text in texts), *periods, *numbers]
-    return (
-        replace(query, filters=(*query.filters, (columns[0], test, tuple(spelt)))) if fits else None
-    )
-
-
-_FIGURE = "(?:g?f(?:af|f)*i?V?K(?:aK)*|g?Kf|g?K)"
-_RANKED = f"[mf]{_FIGURE}|mr|{_FIGURE}f"
-HEADS: dict[Callable[[AskedTable, Sequence[Item]], Query | None], tuple[str, ...]] = {
-    _figures: (f"o?{_FIGURE}",),
-    _count: ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
-    _share: (f"pi?(?:r|{_FIGURE})",),
-    _top: (f"tN?Kb{_FIGURE}",),
-    _which: (f"k[Kg](?:{_RANKED})",),
-    _best: (f"k?N[Kg]i?(?:{_RANKED})",),
-}
-"""What can be asked for, and its letters: a pattern for each place at which it can end."""
-TAILS: dict[Callable[[Query, Sequence[Item]], Query | None], tuple[str, ...]] = {
-    _by: ("bK|bg|o", "bKaK|bgiK"),
-    _where: (
-        "a?i?(?:Kq?)?V(?:[au]V)*|a?i?(?:KhN|KwNaN|Kq?N|hNK|K[iq]?Y|K?sY|K?i?wYaY)",
-        "a?i?V(?:[au]V)*K",
-        "a?i?K",
-        "a?iY",
-    ),
-    lambda query, _items: query: ("i?T|ir",),
-}
-"""What it is asked of."""

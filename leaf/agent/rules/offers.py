@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from leaf.agent.rules.answers import in_words
-from leaf.agent.rules.grammar import ROWS, Grammar, Query
+from leaf.agent.rules.grammar import Grammar
+from leaf.agent.rules.kinds import ROWS, Query
 from leaf.agent.rules.tables import NO_COLUMN, AskedColumn, AskedTable
 from leaf.agent.rules.understanding import understood
 from leaf.language.text import t

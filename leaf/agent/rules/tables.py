@@ -143,6 +143,8 @@ SAID_IN: dict[tuple[tuple[str, ...], tuple[str, str]], str] = {}
 """Words of a phrase and a role of theirs -> the first language that has it."""
 SEEMING: set[tuple[str, ...]] = set()
 """Phrases that are words of other languages as well: `media`, `war`."""
+TURNING: set[str] = set()
+"""Words that turn a question into another one."""
 for _line in (
     Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines()
 ):
@@ -150,6 +152,9 @@ for _line in (
     for (_language, _words), _phrases in zip(SPOKEN.items(), _all.split("|"), strict=False):
         for _phrase in filter(None, map(str.strip, re.split(r", |,\s*$", _phrases))):
             _keys = tuple(_phrase.strip('"*').split())
+            if _role == "!":
+                TURNING.update(_keys)
+                continue
             _words.update(_keys)
             PHRASES.setdefault(_keys, []).append(_role.partition(" ")[::2])
             SAID_IN.setdefault((_keys, PHRASES[_keys][-1]), _language)
@@ -177,6 +182,8 @@ class AskedColumn:
     """Texts known from the profile: the most frequent, and those of the sample."""
     asked: str = field(default="", compare=False)
     """How a question calls it, where that is not quite its name."""
+    plural: bool = field(default=False, compare=False)
+    """Whether a question speaks of several of its values: `categories`."""
     beside: bool = field(default=False, compare=False)
     """Whether a question says yes or no itself, so that no column does by its name alone."""
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from leaf.agent.proposals.roles import roles_of
-from leaf.agent.rules.grammar import Grammar, Query
+from leaf.agent.rules.grammar import Grammar
+from leaf.agent.rules.kinds import Query
 from leaf.agent.rules.spoken import LONGEST, asked_as, language_of
 from leaf.agent.rules.tables import AskedTable
 from leaf.language.text import mark, speaking, t
