@@ -309,6 +309,11 @@ def test_one_word_among_numbers_keeps_the_column_as_text_and_is_named(tmp_path: 
         (["31/01/2024", "05/12/2023"], "DATE", date(2024, 1, 31)),
         (["01/31/2024", "12/05/2023"], "DATE", date(2024, 1, 31)),
         (["31-Jan-2024", "05-Dec-2023"], "DATE", date(2024, 1, 31)),
+        (["31-Jan-24", "5-Dec-23"], "DATE", date(2024, 1, 31)),
+        (["31 Jan 24", "05 Dec 23"], "DATE", date(2024, 1, 31)),
+        (["31-Jan-24 14:30", "5-Dec-23 09:00"], "TIMESTAMP", datetime(2024, 1, 31, 14, 30)),
+        (["31JAN2024", "05DEC2023"], "DATE", date(2024, 1, 31)),
+        (["31-XYZ-24", "5-ABC-23"], "VARCHAR", "31-XYZ-24"),
         (
             ["2024-01-31 10:20:30", "2023-12-05 00:00:00"],
             "TIMESTAMP",

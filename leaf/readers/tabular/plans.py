@@ -249,7 +249,8 @@ def _dates() -> list[ParsePlan]:
         for year, code, two in (("[0-9]{4}", "%Y", ""), ("[0-9]{2}", "%y", "2")):
             plans += _times(f"{day}{sep}{day}{sep}{year}", [f"%d{sep}%m{sep}{code}"], "dmy" + two)
             plans += _times(f"{day}{sep}{day}{sep}{year}", [f"%m{sep}%d{sep}{code}"], "mdy" + two)
-    plans += _times(f"{day}[ -]{month}[ -][0-9]{{4}}", ["%d-%b-%Y", "%d %b %Y"], "text")
+    plans += _times(f"{day}[ -]?{month}[ -]?[0-9]{{4}}", ["%d-%b-%Y", "%d %b %Y", "%d%b%Y"], "text")
+    plans += _times(f"{day}[ -]{month}[ -][0-9]{{2}}", ["%d-%b-%y", "%d %b %y"], "text2")
     plans += _times(f"{day} [A-Za-z]{{3,9}} [0-9]{{4}}", ["%d %B %Y"], "text")
     plans += _times(f"[A-Za-z]{{3,9}} {day}, [0-9]{{4}}", ["%B %d, %Y", "%b %d, %Y"], "text")
     return plans
