@@ -707,6 +707,15 @@ CASES: list[tuple[str, str, Any]] = [
         "compare revenue in 2022 and 2023",
         ORDERS[_year.isin([2022, 2023])].groupby(_year).net_revenue.sum(),
     ),
+    ("orders", "units on 2023-02-03", ORDERS[_day == "2023-02-03"].units.sum()),
+    ("orders", "units on 3 Feb 2023", ORDERS[_day == "2023-02-03"].units.sum()),
+    ("orders", "how many orders since March 15th, 2023", (_day >= "2023-03-15").sum()),
+    (
+        "orders",
+        "units between 2023-01-01 and 2023-03-31",
+        ORDERS[_day.between("2023-01-01", "2023-03-31")].units.sum(),
+    ),
+    ("orders", "Summe units seit 15. März 2023", ORDERS[_day >= "2023-03-15"].units.sum()),
     (
         "orders",
         "net revenue in North versus South",
@@ -798,6 +807,7 @@ REFUSED = [
     ("countries", "population of Spain over time"),
     ("countries", "How many countries are there?"),
     ("orders", "is the most common region North?"),
+    ("orders", "units on 30 February 2023"),
     ("countries", "which country has the most population"),
     ("goals", "percentage of goals met"),
     ("goals", "goals for Mary Smith"),

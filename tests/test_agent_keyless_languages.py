@@ -54,6 +54,7 @@ QUERIES = {
     "in either year": Query(
         figures=REVENUE, filters=((COLUMN["order_date"], "in", ("2022", "2023")),)
     ),
+    "on a day": Query(figures=REVENUE, filters=((COLUMN["order_date"], "in", ("2023-02-03",)),)),
     "by day": Query(figures=REVENUE, groups=((COLUMN["order_date"], "day"),)),
     "by week": Query(figures=REVENUE, groups=((COLUMN["order_date"], "week"),)),
     "by weekday": Query(figures=REVENUE, groups=((COLUMN["order_date"], "weekday"),)),

@@ -222,6 +222,8 @@ def _met(column: AskedColumn, test: str, values: Sequence[str], say: Say) -> str
     if test == "one of":
         among = t(" or ").join(f"“{value}”" for value in values)
         return t("{column} is {values}", column=name, values=among)
+    if test == "in" and grain(values[0]) == "day":
+        return f"{name} = {t(' or ').join(values)}"
     among = t(" or ") if test == "in" else t(" and ")
     return f"{name} {t(_TIMES.get(test, test))} {among.join(values)}" if values else name
 

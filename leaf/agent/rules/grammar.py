@@ -2,7 +2,7 @@
 is no reading at all.
 
 A question is written as letters, one for each word or phrase (`tables.PHRASES` for most; K a
-column, P one in the plural, V a value, N a number, Y a year, quarter or month, T a table; words
+column, P one in the plural, V a value, N a number, Y a year, quarter, month or day, T a table; words
 that mean nothing have none). It must be one of `kinds.HEADS`, then any of `TAILS`. A question that
 comes out in one way is answered; one that comes out in several is asked back.
 """

@@ -230,7 +230,9 @@ def _each(query: Query, items: Sequence[Item]) -> Query | None:
 
 def grain(period: str) -> str:
     """The step of time that a period is one of."""
-    return "quarter" if "Q" in period else "month" if "-" in period else "year"
+    if "Q" in period:
+        return "quarter"
+    return ("year", "month", "day")[period.count("-")]
 
 
 def _where(query: Query, items: Sequence[Item]) -> Query | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from leaf.agent.rules.tables import PHRASES
 from leaf.language.text import ENGLISH
@@ -67,9 +68,31 @@ def _grouped(digits: str) -> str:
     return re.sub("[.,]", "", digits) if match else ""
 
 
+_YEAR = r"((?:1[5-9]|2[01])\d\d)"
+_DAY = re.compile(
+    rf"(\d\d?)(?: ?(?:st|nd|rd|th|er))?(?: (?:of|de))? ([a-z]+)(?: (?:de|del))? {_YEAR}"
+    rf"|([a-z]+) (\d\d?)(?: ?(?:st|nd|rd|th))?(?: ,)? {_YEAR}"
+)
+
+
+def _day_of(text: str) -> str:
+    """`2023-03-15`, `15 march 2023`, `march 15th, 2023` as results have it; empty for other words
+    and for a day that there is not."""
+    match = _DAY.fullmatch(text)
+    if match:
+        day, month, year = match.group(1, 2, 3) if match[1] else match.group(5, 4, 6)
+        text = f"{year}-{dict(PHRASES.get((month,), ())).get('+part')}-{day:0>2}"
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date().isoformat()
+    except ValueError:
+        return ""
+
+
 def period_of(keys: Sequence[str]) -> str:
-    """`2023`, `march 2023`, `q2 2023`, `2023-03` as results have them: 2023, 2023-03, 2023-Q2;
-    empty for other words."""
+    """`2023`, `march 2023`, `q2 2023`, `2023-03`, `15 march 2023` as results have them: 2023,
+    2023-03, 2023-Q2, 2023-03-15; empty for other words."""
+    if day := _day_of(" ".join(keys)):
+        return day
     match = re.fullmatch(
         r"(?:(\w+) )?((?:1[5-9]|2[01])\d\d)(-(?:0[1-9]|1[0-2]|q[1-4])|)", " ".join(keys)
     )
