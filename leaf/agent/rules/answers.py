@@ -281,10 +281,12 @@ def chart_of(query: Query, *, drawn: bool = False, shape: str = "") -> dict[str,
     """A line, where one figure is asked for by steps of time; where a chart is asked for, bars for
     all else, the longest first, or the `shape` that is asked for."""
     single = len(query.figures) == 1 and len(query.groups) == 1
-    if query.kind != "figures" or not single or not (query.groups[0][1] or drawn):
+    if query.kind != "figures" or not single:
         return None
     column, step = query.groups[0]
     timely = bool(step) or column.is_time
+    if not (timely or drawn):
+        return None
     spec = chart_spec(_named(query.figures[0]), _step(step) or column.name, timely=timely)
     if timely and (shape == "bar" or step == "weekday"):
         spec["mark"] = "bar"
