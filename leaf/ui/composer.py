@@ -14,22 +14,21 @@ from leaf.files.line import problem
 from leaf.files.names import shortened
 from leaf.language.problems import said, told
 from leaf.language.text import t
-from leaf.store.model import Chat, ChatFile, Message
+from leaf.store.model import Chat, ChatFile
 from leaf.ui import (
     about,
     adding,
+    asking,
     audio,
     browser,
     budget,
     connection,
-    earlier,
     freshness,
     markdown,
     palette_button,
     pictures,
     projects,
     prompts,
-    reading,
     thread,
     upload_list,
     uploads,
@@ -127,25 +126,11 @@ def ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
 def _ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
     try:
         chat = chat or session().chats.create(st.session_state.get("new-chat-model") or "")
-        _send(chat, text, file_ids)
+        asking.send(chat.id, text, file_ids, thread.seen(chat.id))
     except LeafError as e:
-        _give_back(e, text)
+        asking.give_back(e, text)
     if chat is not None and st.query_params.get("chat") != chat.id:
         st.query_params["chat"] = chat.id
-
-
-def _send(chat: Chat, text: str, file_ids: Sequence[str] = ()) -> Message:
-    uploads.check_all_there(chat.id)
-    answer = session().messages.send(chat.id, text, file_ids, head=thread.seen(chat.id))
-    st.session_state.pop("withdrawn", None)
-    earlier.follow()
-    reading.asked(answer)
-    return answer
-
-
-def _give_back(problem: LeafError, text: str) -> None:
-    st.session_state["composer-problem"] = told(problem)
-    st.session_state["given-back"] = text
 
 
 def attach(chat: Chat | None, file_ids: Sequence[str]) -> None:

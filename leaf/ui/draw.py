@@ -7,13 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from leaf.errors import LeafError
-from leaf.language.problems import told
 from leaf.language.text import t
 from leaf.shapes.part_values import newest
 from leaf.shapes.parts import InstructionsData
 from leaf.store.model import Message
 from leaf.ui import (
+    asking,
     charts,
     code,
     document_card,
@@ -21,14 +20,12 @@ from leaf.ui import (
     markdown,
     pictures,
     steps,
-    uploads,
     words,
 )
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, items
 from leaf.ui.preview import show as show_preview
 from leaf.ui.redraw import redraw
-from leaf.ui.state import session
 from leaf.ui.worked import worked
 
 
@@ -98,13 +95,7 @@ def _draw_questions(item: Item, chat_id: str, message_id: str) -> None:
             icon=":material/north_east:",
             type="tertiary",
         ):
-            try:
-                uploads.check_all_there(chat_id)
-                session().messages.send(chat_id, question, head=message_id)
-            except LeafError as e:
-                st.session_state["composer-problem"] = told(e)
-                st.session_state["given-back"] = question
-            redraw()
+            asking.press(chat_id, question, message_id)
 
 
 def draw_answer(message: Message, *, grew: bool = False) -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import App, OpenPage
 from tests.browser.test_journeys import ask, file_field, finished
 from tests.browser.test_python import shot
+from tests.live_kit import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -85,3 +86,12 @@ def test_a_file_is_told_in_short_and_questions_follow_without_a_jump(
     expect(page.locator("[class*=st-key-bubble-]").last).to_contain_text(wanted)
     expect(page.get_by_text("I did not understand")).to_have_count(0)
     shot(page, f"followed-{scheme}-{width}")
+
+    ask(page, "profit by region")
+    expect(finished(page)).to_have_count(4)
+    page.get_by_text("total revenue by region").last.click()
+    expect(finished(page)).to_have_count(5)
+    asked = page.locator("[class*=st-key-bubble-]").last
+    expect(asked).to_contain_text("total revenue by region")
+    wait_until(lambda: (asked.bounding_box() or {"y": height})["y"] < height / 4)
+    shot(page, f"pressed-{scheme}-{width}")
