@@ -16,7 +16,7 @@ from leaf.agent.events import place_of, reduce
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn, TokenUsage
 from leaf.agent.models.claude import ClaudeModel
 from leaf.agent.steps import CitationStep, InlineSteps, ModelStep, S, ToolStep
-from leaf.errors import StorageAwayError
+from leaf.errors import QueryError, StorageAwayError
 from leaf.provenance.coverage import merge_coverage, unite
 from leaf.settings import RunLimits
 from leaf.store.model import Message
@@ -201,11 +201,44 @@ def test_error_and_fault_of_a_tool_go_back_to_the_model_beside_the_good_results(
     ]
 
 
-def test_result_that_holds_base64_is_kept_from_the_model() -> None:
+def encoded(size: int) -> str:
     import base64
     import random
 
-    binary = base64.b64encode(random.Random(1).randbytes(3000)).decode()
+    return base64.b64encode(random.Random(1).randbytes(size)).decode()
+
+
+def test_error_that_names_a_value_of_base64_goes_back_without_it() -> None:
+    binary = encoded(600)
+
+    def refuse(name: str, given: Json, stop: threading.Event) -> ToolOutput:
+        raise QueryError(f"Could not convert string '{binary}' to INT32.", "Use TRY_CAST.")
+
+    result, server = ask([Turn.call(ADD), Turn.say("I leave it out.")], tool=refuse)
+    assert result.outcome.status == "completed"
+    told = results_of(server)[0]["content"]
+    assert told.startswith("Could not convert string '… ")
+    assert told.endswith("Use TRY_CAST.")
+    assert binary[:100] not in str(server.requests[-1].body)
+
+
+def test_stop_while_base64_is_written_out_keeps_the_words_around_it() -> None:
+    stop = threading.Event()
+    turn = Turn.say(f"Here it is: {encoded(600)} Done.", pieces=3, stall_after=6)
+    seen: list[str] = []
+
+    def on_chunk(c: Json) -> None:
+        seen.append(c.get("delta", ""))
+        if len("".join(seen)) > 500:
+            stop.set()
+
+    result, _ = ask([turn], stop=stop, on_chunk=on_chunk)
+    assert result.outcome.status == "stopped"
+    assert result.outcome.raw[-1]["content"][0]["text"].startswith("Here it is: … ")
+
+
+def test_result_that_holds_base64_is_kept_from_the_model() -> None:
+    binary = encoded(3000)
 
     def leak(name: str, given: Json, stop: threading.Event) -> ToolOutput:
         return ToolOutput(f"picture: {binary}", "Read")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from leaf.errors import InvalidInputError
-from leaf.readers.binary import encoded_in
+from leaf.readers.binary import encoded_in, shortened
 from leaf.shapes.raw import RawBlock, RawMessage
 from leaf.shapes.results import Output, PassageSent, PictureSent
 
@@ -49,11 +49,12 @@ def assistant_message(content: list[RawBlock]) -> RawMessage:
 
 
 def tool_result(call_id: str, text: str, *, is_error: bool = False) -> RawBlock:
-    """The result of one tool call, as text."""
+    """The result of one tool call, as text. An error may name the value that it is about, so bytes
+    in it are counted and not refused: what the model has to mend stands beside them."""
     block: RawBlock = {
         "type": "tool_result",
         "tool_use_id": call_id,
-        "content": refuse_binary(text) or "(nothing)",
+        "content": (shortened(text) if is_error else refuse_binary(text)) or "(nothing)",
     }
     return {**block, "is_error": True} if is_error else block
 

@@ -15,6 +15,7 @@ from leaf.agent.steps import ModelStep, StepRunner, ToolStep
 from leaf.agent.task import AnswerTask
 from leaf.agent.window import Context
 from leaf.errors import ModelError
+from leaf.readers.binary import shortened
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.shapes.part_values import texts_of
 from leaf.shapes.parts import Part
@@ -111,8 +112,9 @@ class Draft:
             self.raw.append(assistant_message(blocks))
 
     def keep_shown_text(self, chunks: Sequence[Chunk]) -> None:
-        """Let the model know later what the user saw of a turn that did not come to its end."""
-        texts = [text for text in texts_of(reduce(chunks)) if text.strip()]
+        """Let the model know later what the user saw of a turn that did not come to its end, without
+        the bytes that it may have been writing out."""
+        texts = [shortened(text) for text in texts_of(reduce(chunks)) if text.strip()]
         if texts:
             self.raw.append(assistant_message([text_block(text) for text in texts]))
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from leaf.agent.blocks import text_block
 from leaf.agent.endpoint import Endpoint
 from leaf.agent.models.base import ModelEvent, ModelRequest, TokenUsage
+from leaf.readers.binary import shortened
 
 CUT_CHARACTERS = 60
 """Of the question that stands as the title until there is another."""
@@ -54,7 +55,7 @@ def ask(
         model,
         SYSTEM,
         (),
-        [{"role": "user", "content": [text_block(exchange)]}],
+        [{"role": "user", "content": [text_block(shortened(exchange))]}],
         MOST_TOKENS,
         profile="basic",  # nothing to think about, and nothing that is asked for again
     )

@@ -139,12 +139,20 @@ def _is_proven(block: list[Passage], make: str) -> bool:
     )
 
 
+def shortened(text: str) -> str:
+    """The text with a count in the place of each run."""
+    while runs := spans(text):
+        pieces, end = list[str](), 0
+        for begin, stop, make in runs:
+            pieces += [text[end:begin], _count(stop - begin, make)]
+            end = stop
+        text = "".join([*pieces, text[end:]])
+    return text
+
+
 def _shortened(passage: Passage) -> Passage:
-    text, end = "", 0
-    for begin, stop, make in spans(passage.text):
-        text += passage.text[end:begin] + _count(stop - begin, make)
-        end = stop
-    return replace(passage, text=text + passage.text[end:]) if end else passage
+    text = shortened(passage.text)
+    return replace(passage, text=text) if text != passage.text else passage
 
 
 def _count(size: int, make: str) -> str:
