@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from leaf.agent.models import wire
-from leaf.agent.models.base import ModelEvent, ModelRequest, ModelTurn, TurnCutError
+from leaf.agent.models.base import ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError
 from leaf.agent.models.claude import ClaudeModel
 from leaf.doctor import check
 from leaf.errors import ModelError, SettingsError
 from leaf.settings import Settings, load, model_address
-from tests.messages_server import Failure, MessagesServer, Turn
+from tests.messages_server import Failure, Json, MessagesServer, Turn
 from tests.openai_server import REFUSALS, OpenAIServer, Refusal
 
 ADD = {
@@ -116,6 +116,124 @@ def test_a_whole_message_without_a_reason_to_stop_is_an_answer_cut_short() -> No
         pytest.raises(TurnCutError, match="complete"),
     ):
         turn_of(server.url)
+
+
+def streamed(*blocks: Json, reason: str = "tool_use") -> Failure:
+    """An answer with these events of its blocks, as they stand."""
+    usage = {"input_tokens": 10, "output_tokens": 1}
+    events: list[Json] = [
+        {"type": "message_start", "message": {"model": "m", "usage": usage}},
+        *blocks,
+        {"type": "message_delta", "delta": {"stop_reason": reason}},
+        {"type": "message_stop"},
+    ]
+    return Failure(200, body="".join(f"data: {json.dumps(e)}\n\n" for e in events).encode())
+
+
+def begun(block: Json, index: int = 0) -> Json:
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def added(delta: Json, index: int = 0) -> Json:
+    return {"type": "content_block_delta", "index": index, "delta": delta}
+
+
+def piece(json_text: object) -> Json:
+    return added({"type": "input_json_delta", "partial_json": json_text})
+
+
+def call(call_id: str = "a", **block: object) -> Json:
+    return begun({"type": "tool_use", "id": call_id, "name": "add_numbers", "input": {}, **block})
+
+
+OVER = {"type": "content_block_stop", "index": 0}
+TEXT = begun({"type": "text"})
+WORDS = added({"type": "text_delta", "text": "I add."})
+
+
+@pytest.mark.parametrize(
+    ("events", "content"),
+    [
+        ((TEXT, OVER, call(), piece('{"n": 1}'), OVER), [1]),
+        ((TEXT, WORDS, call(), piece('{"n": 1}')), ["I add.", 1]),
+        ((TEXT, WORDS, added({"type": "later_delta", "later": 1}), OVER), ["I add."]),
+        ((call(), piece('{"n": 1}'), OVER, call("b"), piece('{"n": 2}'), OVER), [1, 2]),
+        ((call(input='{"n": 1}'), OVER), [1]),
+        ((call(), piece({"n": 1}), OVER), [1]),
+    ],
+    ids=["no-text", "no-end", "unknown-delta", "one-index", "input-as-text", "input-as-object"],
+)
+def test_blocks_that_a_server_tells_in_its_own_way_are_whole(
+    events: tuple[Json, ...], content: list[object]
+) -> None:
+    shown: list[ModelEvent] = []
+    with MessagesServer([streamed(*events)], strict=False) as server:
+        turn = turn_of(server.url, shown)
+    assert [b["text"] if b["type"] == "text" else b["input"]["n"] for b in turn.content] == content
+    assert not turn.broken
+    ends = [e.index for e in shown if e.phase == "end"]
+    assert len(ends) == len(set(ends)) == len([e for e in shown if e.phase == "start"])
+
+
+@pytest.mark.parametrize(
+    ("reason", "meant"),
+    [
+        ("stop", "end_turn"),
+        ("tool_calls", "tool_use"),
+        ("length", "max_tokens"),
+        ("content_filter", "refusal"),
+    ],
+)
+def test_reasons_in_the_words_of_openais_api_are_understood(reason: str, meant: str) -> None:
+    with MessagesServer([streamed(TEXT, WORDS, OVER, reason=reason)]) as server:
+        assert turn_of(server.url).stop_reason == meant
+
+
+TOO_LONG = [
+    ("prompt is too long: 1200000 tokens > 1000000 maximum", 1_200_000, 1_000_000),
+    (
+        "input length and `max_tokens` exceed context limit: 174167 + 64000 > 200000, decrease "
+        "input length or `max_tokens` and try again",
+        174_167,
+        136_000,
+    ),
+    (
+        "request (33000 tokens) exceeds the available context size (8192 tokens), try "
+        "increasing it",
+        33_000,
+        8_192,
+    ),
+    (
+        "This model's maximum context length is 16384 tokens. However, you requested 122946 "
+        "tokens (112946 in the messages, 10000 in the completion).",
+        112_946,
+        6_384,
+    ),
+    (
+        "This model's maximum context length is 8192 tokens. However, your request has 10000 "
+        "input tokens.",
+        10_000,
+        8_192,
+    ),
+    ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 0, 0),
+]
+
+
+@pytest.mark.parametrize(("words", "tokens", "most"), TOO_LONG)
+@pytest.mark.parametrize("within", ["status", "event"])
+def test_a_request_that_is_too_long_is_known_in_the_words_of_each_server(
+    words: str, tokens: int, most: int, within: str
+) -> None:
+    error = {"type": "invalid_request_error", "message": words}
+    event = f"data: {json.dumps({'type': 'error', 'error': error})}\n\n".encode()
+    failure = (
+        Failure(400, "invalid_request_error", words)
+        if within == "status"
+        else Failure(200, body=event)
+    )
+    with MessagesServer([failure]) as server, pytest.raises(TooLongError) as caught:
+        turn_of(server.url)
+    assert (caught.value.tokens, caught.value.most) == (tokens, most)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])

@@ -67,6 +67,8 @@ class ErrorTranslator:
             return self._translate_status(error, model)
         if isinstance(error, wire.BrokenOffError):
             return _translate_event(error)
+        if isinstance(error, wire.NotMessagesError) and _too_long(error.said):
+            return _longer(error.said)
         if isinstance(error, wire.NotMessagesError) and not began:
             return self._no_messages_api(error.said, openai=error.openai)
         if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
@@ -164,11 +166,8 @@ class ErrorTranslator:
             )
         if status in (404, 405, 501) or (status in (400, 422) and openai_only.is_about_path(words)):
             return self._no_messages_api(words, openai=False, status=status)
-        if status == 413 or (status == 400 and _too_long(words)):
-            hint = "Start a new chat, or ask with fewer files."
-            text = f"The question with its history is longer than the model can take ({status})."
-            tokens, most = _figures(words)
-            return TooLongError(text, hint, status=status, tokens=tokens, most=most)
+        if status == 413 or (status in (400, 422) and _too_long(words)):
+            return _longer(words, status)
         if status == 402 or "credit balance" in words.lower():
             hint = "Top it up, or use another key."
             return ModelError(
@@ -219,6 +218,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def _translate_event(error: wire.BrokenOffError) -> ModelError:
     """An error in place of an answer, or of the rest of one. Overload and inner faults may pass; a
     refused request will not."""
+    if _too_long(error.said):
+        return _longer(error.said)
     if error.kind in (
         "invalid_request_error",
         "authentication_error",
@@ -256,13 +257,53 @@ def words_of(error: anthropic.APIStatusError) -> str:
     return wire.words(body.get("error") or body.get("detail") or body)
 
 
+_TOO_LONG = (
+    "too long",
+    "context window",
+    "context length",
+    "context limit",
+    "context size",
+    "maximum context",
+    "maximum model length",
+    "exceeds the max",
+)
+_COUNTED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?P<tokens>\d+) tokens > (?P<most>\d+)",
+        r"(?P<tokens>\d+) \+ (?P<answer>\d+) > (?P<most>\d+)",
+        r"\((?P<tokens>\d+) tokens\) exceeds the available context size \((?P<most>\d+) tokens\)",
+        r"context length is (?P<most>\d+) tokens.*?\((?P<tokens>\d+) in the messages, "
+        r"(?P<answer>\d+) in the completion",
+        r"context length is (?P<most>\d+) tokens.*? (?P<tokens>\d+) (?:input )?tokens",
+    )
+)
+"""How servers name their own count and their limit, with what was left for the answer where that
+is taken off it: Anthropic's, llama.cpp's, vLLM's."""
+
+
 def _too_long(words: str) -> bool:
-    phrases = ("too long", "context window", "context length", "maximum context", "exceeds the max")
-    return any(phrase in words.lower() for phrase in phrases)
+    return any(phrase in words.lower() for phrase in _TOO_LONG)
+
+
+def _longer(words: str, status: int | None = None) -> TooLongError:
+    mark = f" ({status})" if status else ""
+    tokens, most = _figures(words)
+    return TooLongError(
+        f"The question with its history is longer than the model can take{mark}.",
+        "Start a new chat, or ask with fewer files.",
+        status=status,
+        tokens=tokens,
+        most=most,
+    )
 
 
 def _figures(words: str) -> tuple[int, int]:
     """The server's own count and its limit, where it names them: `prompt is too long: 1200000
-    tokens > 1000000 maximum`."""
-    match = re.search(r"(\d+) tokens > (\d+)", words)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
+    tokens > 1000000 maximum`. A limit that is all for the answer is none."""
+    for pattern in _COUNTED:
+        if match := pattern.search(words):
+            figures = {name: int(value or 0) for name, value in match.groupdict().items()}
+            most = figures["most"] - figures.get("answer", 0)
+            return (figures["tokens"], most) if 0 < most < figures["tokens"] else (0, 0)
+    return 0, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import chain, count
 from typing import Any
 
@@ -17,6 +18,11 @@ class TurnBuilder:
         self.began = False
         self._emit = emit
         self._blocks: dict[int, RawBlock] = {}
+        """By their place in the turn, which is the order in which they begin: some servers give
+        several blocks one index."""
+        self._places: dict[int, int] = {}
+        """The server's index -> place of the block that has it now."""
+        self._open: set[int] = set()
         self._inputs: dict[int, list[str]] = {}
         self._texts: dict[int, list[str]] = {}
         """Of each block what came of its text, put together when it ends: to add each word to a
@@ -42,11 +48,12 @@ class TurnBuilder:
         elif kind == "content_block_start":
             self._start(event["index"], event["content_block"])
         elif kind == "content_block_delta":
-            self._delta(event["index"], event["delta"])
+            self._delta(self._places[event["index"]], event["delta"])
         elif kind == "content_block_stop":
-            self._end(event["index"])
+            self._end(self._places[event["index"]])
         elif kind == "message_delta":
-            self._stop_reason = event["delta"].get("stop_reason") or self._stop_reason
+            reason = event["delta"].get("stop_reason") or self._stop_reason
+            self._stop_reason = _REASONS.get(reason, reason)
             self._count(event.get("usage"))
 
     def finish(self, model: str, seconds: float) -> ModelTurn:
@@ -56,8 +63,8 @@ class TurnBuilder:
             raise TurnCutError(
                 "The model's answer ended before it was complete.", "Ask again.", retryable=True
             )
-        for index in list(self._texts):
-            self._join(index)
+        for index in sorted(self._open):
+            self._end(index)
         blocks = [self._blocks[i] for i in sorted(self._blocks)]
         content = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
         return ModelTurn(
@@ -69,7 +76,11 @@ class TurnBuilder:
             self._broken,
         )
 
-    def _start(self, index: int, raw_block: RawEvent) -> None:
+    def _start(self, said: int, raw_block: RawEvent) -> None:
+        if said in self._places:
+            self._end(self._places[said])
+        index = self._places[said] = len(self._blocks)
+        self._open.add(index)
         block = {key: value for key, value in raw_block.items() if value is not None}
         if block["type"] == "tool_use":
             block["id"] = self._own_id(str(block.get("id", "")))
@@ -79,6 +90,7 @@ class TurnBuilder:
             self._say(index, "start", call_id=block["id"], name=block["name"])
         elif kind := _KINDS.get(block["type"]):
             self._say(index, "start")
+            block.setdefault(kind[1], "")
             for citation in block.get("citations") or ():
                 self._emit(ModelEvent("citation", index=index, citation=citation))
             if block.get(kind[1]):
@@ -94,14 +106,16 @@ class TurnBuilder:
     def _delta(self, index: int, delta: RawEvent) -> None:
         block = self._blocks[index]
         if delta["type"] == "input_json_delta":
-            self._inputs.setdefault(index, []).append(delta["partial_json"])
-            self._say(index, "delta", delta=delta["partial_json"])
+            piece = delta["partial_json"]
+            piece = json.dumps(piece, ensure_ascii=False) if isinstance(piece, dict) else piece
+            self._inputs.setdefault(index, []).append(piece)
+            self._say(index, "delta", delta=piece)
         elif delta["type"] == "signature_delta":
             block["signature"] = delta["signature"]
         elif delta["type"] == "citations_delta":
             block.setdefault("citations", []).append(delta["citation"])
             self._emit(ModelEvent("citation", index=index, citation=delta["citation"]))
-        elif kind := _KINDS.get(block["type"]):
+        elif (kind := _KINDS.get(block["type"])) and kind[1] in delta:
             self._texts.setdefault(index, [block.get(kind[1], "")]).append(delta[kind[1]])
             self._say(index, "delta", delta=delta[kind[1]])
 
@@ -110,10 +124,15 @@ class TurnBuilder:
         block[_KINDS[block["type"]][1]] = "".join(self._texts.pop(index))
 
     def _end(self, index: int) -> None:
+        if index not in self._open:
+            return
+        self._open.remove(index)
         block = self._blocks[index]
         if index in self._texts:
             self._join(index)
         text = "".join(self._inputs.get(index, ()))
+        if not text and isinstance(block.get("input"), str):
+            text = block["input"]
         if text:
             try:
                 block["input"] = json_text.read(text)
@@ -152,3 +171,12 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "tool_use": ("tool-input", "input"),
 }
 """Block type -> kind of its events, and the field that its deltas add to."""
+
+_REASONS = {
+    "stop": "end_turn",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+    "length": "max_tokens",
+    "content_filter": "refusal",
+}
+"""Why a turn ended, in the words of OpenAI's API, which some gateways leave as they are."""
