@@ -9,12 +9,13 @@ condition, and with so many digits that hardly any other of them could be meant.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from leaf.provenance.receipts.derive import RECALLED, chance
-from leaf.provenance.receipts.direction_words import speaks_of_a_change
+from leaf.provenance.receipts.direction_words import speaks_of_a_change, speaks_of_changes
 from leaf.provenance.receipts.elsewhere import is_elsewhere
 from leaf.provenance.receipts.evidence import SMALL, EvidenceBook, ResultNumbers, Value
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
@@ -68,6 +69,14 @@ _OF = re.compile(
     r"(?i)([^\W\d_]{3,})\s*(?:of|is|was|were|are|:|=|\||von|ist|war|waren|beträgt|betrug|est|était|de|es|fue|eran)?\s*[*_]*[$€£]?$"
 )
 
+_LOSS = re.compile(
+    r"(?i)\([$€£¥]?\s?\d|\b(?:loss(?:es)?|lost|deficits?|shortfalls?|negatives?|minus|debits?|"
+    r"verlust\w*|verloren|fehlbetr\w+|defizit\w*|negativ\w*|soll|"
+    r"pertes?|perdu\w*|déficits?|négatif\w*|négative\w*|débits?|"
+    r"pérdidas?|perdid\w+|negativ[oa]s?|débitos?)\b"
+)
+"""What says in a table that a number is below zero: a bracket around it, or a word."""
+
 Role = tuple[str, float]
 
 
@@ -82,6 +91,12 @@ class FigureClaim:
     sentence: str
     at: int = 0
     """Where in the sentence the figure ends."""
+    head: str = ""
+    """What stands above it, in a table of the text."""
+    first: str = ""
+    """There: the first cell of its row."""
+    cell: str = ""
+    """There: both of these and its own cell."""
 
     @cached_property
     def near(self) -> frozenset[str]:
@@ -89,7 +104,7 @@ class FigureClaim:
 
     @cached_property
     def years(self) -> frozenset[str]:
-        return years(self.sentence)
+        return years(self.sentence) | years(self.head)
 
     @cached_property
     def recalls(self) -> bool:
@@ -181,7 +196,7 @@ def believed(
     )
     if hit.row >= 0:
         year = figure.unit == "year"
-        of_cell = _of_cell(reading, hit, small, year, said, book)
+        of_cell = _of_cell(figure, reading, hit, small, said, book)
         return of_cell and (year or not _is_elsewhere(hit, said, book))
     common = said.words & hit.labels
     if said.words & hit.others and not common:
@@ -199,15 +214,15 @@ def believed(
 
 
 def _of_cell(
+    figure: Figure,
     reading: NumberRange,
     hit: Value,
     small: bool,
-    year: bool,
     claim: FigureClaim,
     book: EvidenceBook,
 ) -> bool:
     """The same for a cell of the answer's own results."""
-    table = book.table_of(hit)
+    table, year = book.table_of(hit), figure.unit == "year"
     if table is None:
         return bool(claim.words & hit.labels)
     if table.is_time(table.columns.index(hit.column)) and not year:
@@ -221,6 +236,8 @@ def _of_cell(
         if table.is_measure(j) and tokens(name) & claim.beside
     ]
     if beside and hit.column not in {table.columns[j] for j in beside}:
+        return False
+    if not _is_set_down(figure, hit, table, claim):
         return False
     if (
         named
@@ -242,10 +259,41 @@ def _of_cell(
     )
 
 
+def _is_set_down(figure: Figure, hit: Value, table: ResultNumbers, claim: FigureClaim) -> bool:
+    """Whether a cell is written as what it is: under its column's name, and with its sign."""
+    return _stands_under(hit, table, claim) and _has_sign(figure, hit, table, claim)
+
+
+def _stands_under(hit: Value, table: ResultNumbers, claim: FigureClaim) -> bool:
+    """Whether a cell is of the column whose very name stands above the figure, or at the beginning
+    of its row, where there is such a column."""
+    for label in filter(None, map(tokens, (claim.head, claim.first))):
+        meant = {name for name in table.columns if tokens(name) == label}
+        if meant and hit.column not in meant:
+            return False
+    return True
+
+
+def _has_sign(figure: Figure, hit: Value, table: ResultNumbers, claim: FigureClaim) -> bool:
+    """Whether a figure leaves a cell's sign as it is, where that tells gains from losses. A sentence
+    may say *lost 45*, a table copies what it is given; of changes `direction` speaks."""
+    sign = math.copysign(1, hit.number) if hit.number else 0
+    if sign in (0, figure.sign) or speaks_of_changes(hit.column):
+        return True
+    if not figure.sign and (sign > 0 or not claim.head or _LOSS.search(claim.cell)):
+        return True
+    return not table.has_both_signs(table.columns.index(hit.column))
+
+
 def _is_elsewhere(hit: Value, claim: FigureClaim, book: EvidenceBook) -> bool:
-    """Whether a cell is of another row or year than the ones that a sentence names."""
+    """Whether a cell is of another row or year than the ones that a sentence names. The other cells
+    of a row of a table are no part of what it says of one of them."""
     table, named = book.table_of(hit), claim.years & claim.words
-    return table is not None and is_elsewhere(hit, table, claim.words, named, claim.sentence)
+    sentence = claim.cell or claim.sentence
+    called = table.called(claim.first) or table.called(claim.head) if table and claim.cell else ()
+    return table is not None and is_elsewhere(
+        hit, table, claim.words, named, sentence, frozenset(called)
+    )
 
 
 def _is_before(hit: Value, named: frozenset[int], table: ResultNumbers, claim: FigureClaim) -> bool:
@@ -291,6 +339,7 @@ def _recalled(
         (hit.row not in table.named(claim.words) and len(table.labels) > 1)
         or not (tokens(hit.column) & claim.words or claim.recalls)
         or not referred(table, claim, book)
+        or not _is_set_down(figure, hit, table, claim)
         or _is_elsewhere(hit, claim, book)
     ):
         return False

@@ -44,13 +44,21 @@ _SINCE = re.compile(
 
 
 def is_elsewhere(
-    hit: Value, table: ResultNumbers, said: frozenset[str], years: frozenset[str], sentence: str
+    hit: Value,
+    table: ResultNumbers,
+    said: frozenset[str],
+    years: frozenset[str],
+    sentence: str,
+    called: frozenset[int] = frozenset(),
 ) -> bool:
     """Whether a cell lies outside of all that a sentence names, and nothing in it leads there.
 
-    `said`: its words; `years`: those of them that are years.
+    `said`: its words; `years`: those of them that are years; `called`: rows whose very names stand
+    beside the figure, in a table of the text.
     """
-    rows, columns = _rows(hit, table, said, years, sentence), _columns(hit, table, years)
+    rows = called if hit.row not in called else frozenset()
+    rows = rows or _rows(hit, table, said, years, sentence)
+    columns = _columns(hit, table, years)
     if not (rows or columns) or _ANOTHER.search(sentence):
         return False
     earlier = _is_in_time(hit, table, rows, -1) or _is_column_before(hit, table, columns)

@@ -127,6 +127,19 @@ class ResultNumbers:
 
         return self.kept("telling", compute)
 
+    def called(self, name: str) -> frozenset[int]:
+        """Rows of which a text cell is this very name, however it is marked up."""
+
+        def compute() -> dict[str, frozenset[int]]:
+            rows: dict[str, set[int]] = {}
+            for i, row in enumerate(self.rows):
+                for cell in row:
+                    if isinstance(cell, str) and number_of(cell) is None:
+                        rows.setdefault(_bare(cell), set()).add(i)
+            return {cell: frozenset(those) for cell, those in rows.items()}
+
+        return self.kept("called", compute).get(_bare(name) or " ", frozenset())
+
     def with_all(self, said: frozenset[str]) -> frozenset[int]:
         """Rows that hold all of those of these words that tell rows apart."""
         meant = said & self.telling
@@ -155,6 +168,12 @@ class ResultNumbers:
             return [bool(some) and not self.is_time(j) for j, some in enumerate(filled)]
 
         return self.kept("measures", compute)
+
+    def has_both_signs(self, column: int) -> bool:
+        """Whether a column holds gains and losses, so that a number's sign says which it is. Where
+        all are negative, as costs are in some books, a text leaves it out."""
+        numbers = self.numbers[:, column]
+        return bool((numbers > 0).any() and (numbers < 0).any())
 
     def is_time(self, column: int) -> bool:
         """Whether a column holds years, months or other numbers that say when."""
@@ -269,6 +288,10 @@ class EvidenceBook:
         """How many different values of the answer's own calls are of about this size."""
         first = np.searchsorted(self._own, abs(value) / 1.5, side="left")
         return int(np.searchsorted(self._own, abs(value) * 1.5, side="right") - first)
+
+
+def _bare(name: str) -> str:
+    return " ".join(name.strip(" *_`").split()).casefold()
 
 
 def bounds(reading: NumberRange) -> tuple[float, float]:

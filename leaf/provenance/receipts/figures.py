@@ -50,6 +50,11 @@ class Figure:
     several where day and month may be the other way round."""
 
     @property
+    def sign(self) -> int:
+        """1 or -1 for a number that is written with plus or minus, else 0."""
+        return {"+": 1, "-": -1, "−": -1}.get(self.text[:1], 0)
+
+    @property
     def digits(self) -> int:
         """How many digits say something: 3 in 1,230 and 0.0123."""
         number = re.sub(r"\D", "", _POWER.sub("", self.text)).lstrip("0")

@@ -54,6 +54,7 @@ from leaf.provenance.receipts.evidence import (
     Value,
 )
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
+from leaf.provenance.receipts.grids import GridCell, cell_at, cells_of
 from leaf.provenance.receipts.kept import book_of
 from leaf.provenance.receipts.words import spoken, tokens
 from leaf.shapes.parts import ReceiptKept
@@ -125,8 +126,9 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
     all_figures = figures(text, book.names)
     sentences = [_around(text, figure) for figure in all_figures]
     whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
+    grid = cells_of(text)
     claims = [
-        _speaks(text, figure, at, whole[at])
+        _under_its_head(_speaks(text, figure, at, whole[at]), figure, text, grid, all_figures)
         for figure, at in zip(all_figures, sentences, strict=True)
     ]
     repeated = {
@@ -207,6 +209,22 @@ def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str
     )
     own = tokens(figure.text) | {*figure.dates}
     return FigureClaim(words - own, before, after, text[at[0] : at[1]], figure.end - at[0])
+
+
+def _under_its_head(
+    claim: FigureClaim,
+    figure: Figure,
+    text: str,
+    grid: list[GridCell],
+    all_figures: Sequence[Figure],
+) -> FigureClaim:
+    """The same with what stands above the figure, in a table of the text."""
+    cell = cell_at(grid, figure.start)
+    if cell is None:
+        return claim
+    words = claim.words | _said(text, cell.head, all_figures)
+    head, first = (text[slice(*span)].strip() for span in (cell.head, cell.first))
+    return replace(claim, words=words, head=head, first=first, cell=cell.words(text))
 
 
 def _pools(

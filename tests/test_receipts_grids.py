@@ -1,0 +1,115 @@
+"""Figures in the tables of a text: of the column whose name stands above them, and of the row whose
+name stands before them; and signs that tell gains from losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leaf.provenance.receipts.evidence import Evidence
+from leaf.provenance.receipts.grids import cell_at, cells_of
+from leaf.provenance.receipts.match import match
+from tests.test_receipts import query
+from tests.test_receipts_derived import earlier, kinds
+
+SALES = query(
+    ["region", "revenue", "orders", "profit"],
+    [
+        ["North", 1204, 310, -45.2],
+        ["South", 1350, 287, 88.4],
+        ["East", 980, 412, 120.75],
+        ["West", 2210, 198, -310.5],
+    ],
+)
+YEARS = query(
+    ["region", "year", "revenue"],
+    [["North", 2023, 4312], ["North", 2024, 5127], ["South", 2023, 3904], ["South", 2024, 6218]],
+)
+PARTS = query(["part", "qty"], [["YY-5315", 1204], ["YY-3522", 1350], ["QX-1020", 1480]])
+
+
+def table(*rows: str) -> str:
+    head, *others = (f"| {row} |" for row in rows)
+    return "\n".join(["Here it is:", "", head, "|" + "---|" * rows[0].count("|") + "---|", *others])
+
+
+def of_cells(text: str, *evidence: Evidence) -> list[Any]:
+    """What has a receipt, without the years of a head."""
+    receipts = match([text], evidence)
+    return [r.kind != "none" for r in receipts if r.text.strip() not in ("2023", "2024")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "one"),
+    [
+        (("Region | Revenue | Orders", "North | 1,204 | 310", "South | 1,350 | 287"), SALES),
+        (("Region | Umsatz | Anzahl", "North | 1.204 | 310", "South | 1.350 | 287"), SALES),
+        (("Measure | North | South", "Revenue | 1,204 | 1,350", "Orders | 310 | 287"), SALES),
+        (("Region | 2023 | 2024", "North | 4,312 | 5,127", "South | 3,904 | 6,218"), YEARS),
+        (("Year | North | South", "2023 | 4,312 | 3,904", "2024 | 5,127 | 6,218"), YEARS),
+        (("Part | Quantity", "**YY-5315** | 1,204", "`YY-3522` | 1,350", "QX-1020 | 1,480"), PARTS),
+    ],
+)
+def test_a_table_that_is_right_has_its_receipts_and_one_with_cells_changed_has_none(
+    rows: tuple[str, ...], one: Evidence
+) -> None:
+    assert all(of_cells(table(*rows), one))
+    head, *others = ([cell.strip() for cell in row.split("|")] for row in rows)
+    if "Umsatz" not in head and len(head) > 2:
+        aside = [" | ".join([row[0], *row[2:], row[1]]) for row in others]
+        assert not any(of_cells(table(rows[0], *aside), one))
+    down = [
+        " | ".join([row[0], *other[1:]])
+        for row, other in zip(others, [*others[1:], others[0]], strict=True)
+    ]
+    assert not any(of_cells(table(rows[0], *down), one))
+
+
+def test_other_cells_of_a_row_and_words_for_another_one_lead_to_it() -> None:
+    rows = ("Month | Revenue | Previous month", "2024-02 | 1,350 | 1,204")
+    months = query(["month", "revenue"], [["2024-01", 1204], ["2024-02", 1350], ["2024-03", 980]])
+    assert kinds(table(*rows), months) == ["exact"] * 3
+    text = table("Region | Revenue | Next", "North | 1,204 | South with 1,350")
+    assert kinds(text, SALES) == ["exact", "exact"]
+
+
+def test_a_table_of_an_earlier_result_is_read_in_the_same_way() -> None:
+    once = earlier(SALES)
+    assert kinds(table("Region | Revenue", "North | 1,204"), once) == ["exact"]
+    assert kinds(table("Region | Orders", "North | 1,204"), once) == ["none"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("The profit of South was 88.4", "exact"),
+        ("The profit of South was +88.4", "exact"),
+        ("The profit of South was −88.4", "none"),
+        ("The profit of South was -88.4", "none"),
+        ("The profit of North was −45.2", "exact"),
+        ("The profit of North was +45.2", "none"),
+        ("North lost 45.2", "exact"),
+        (table("Region | Profit", "North | −45.2"), "exact"),
+        (table("Region | Profit (in $)", "North | 45.2"), "none"),
+        (table("Region | Profit", "North | (45.2)"), "exact"),
+        (table("Region | Loss", "North | 45.2"), "exact"),
+    ],
+)
+def test_a_sign_is_kept_where_a_column_holds_gains_and_losses(text: str, kind: str) -> None:
+    assert kinds(text, SALES) == [kind]
+
+
+def test_where_all_are_negative_a_sign_may_be_left_out() -> None:
+    costs = query(["region", "costs"], [["North", -1204.5], ["South", -1350.5]])
+    assert kinds(table("Region | Costs", "North | 1,204.5"), costs) == ["exact"]
+
+
+def test_tables_are_read_as_they_are_written() -> None:
+    text = "a | b\n--- | :--:\n1 | x \\| y\n\n| c |\n|---|\n| 2 |\n| 3 | 4 |\nno | table"
+    cells = cells_of(text)
+    spans = [(text[slice(*c.head)].strip(), text[slice(*c.own)].strip()) for c in cells]
+    assert spans == [("a", "1"), ("b", "x \\| y"), ("c", "2"), ("c", "3"), ("c", "no")]
+    assert cell_at(cells, text.index("2")) == cells[2]
+    assert cell_at(cells, 0) is None
+    assert cells_of("no table | here") == []
