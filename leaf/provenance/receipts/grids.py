@@ -16,7 +16,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class GridCell:
+class TextCell:
     """A cell of such a table, below its head. Each span is a place in the text."""
 
     own: Span
@@ -30,10 +30,10 @@ class GridCell:
         return " | ".join(text[begin:end].strip() for begin, end in spans)
 
 
-def cells_of(text: str) -> list[GridCell]:
+def cells_of(text: str) -> list[TextCell]:
     """The cells of all its tables, in their order."""
     lines = list(_lines(text)) if "|" in text else []
-    cells: list[GridCell] = []
+    cells: list[TextCell] = []
     head: list[Span] = []
     for number, (begin, end) in enumerate(lines):
         line = text[begin:end]
@@ -44,11 +44,11 @@ def cells_of(text: str) -> list[GridCell]:
             head = _pieces(text, above) if "|" in text[slice(*above)] else []
         elif head:
             row = _pieces(text, (begin, end))
-            cells += [GridCell(own, on, row[0]) for own, on in zip(row, head, strict=False)]
+            cells += [TextCell(own, on, row[0]) for own, on in zip(row, head, strict=False)]
     return cells
 
 
-def cell_at(cells: Sequence[GridCell], place: int) -> GridCell | None:
+def cell_at(cells: Sequence[TextCell], place: int) -> TextCell | None:
     """The cell in which something stands."""
     at = bisect_right(cells, place, key=lambda cell: cell.own[0]) - 1
     return cells[at] if at >= 0 and place < cells[at].own[1] else None

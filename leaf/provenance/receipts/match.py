@@ -54,7 +54,7 @@ from leaf.provenance.receipts.evidence import (
     Value,
 )
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
-from leaf.provenance.receipts.grids import GridCell, cell_at, cells_of
+from leaf.provenance.receipts.grids import TextCell, cell_at, cells_of
 from leaf.provenance.receipts.kept import book_of
 from leaf.provenance.receipts.words import spoken, tokens
 from leaf.shapes.parts import ReceiptKept
@@ -215,7 +215,7 @@ def _under_its_head(
     claim: FigureClaim,
     figure: Figure,
     text: str,
-    grid: list[GridCell],
+    grid: list[TextCell],
     all_figures: Sequence[Figure],
 ) -> FigureClaim:
     """The same with what stands above the figure, in a table of the text."""
