@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 
 from leaf.agent.amounts import Sizes
-from leaf.agent.blocks import question_message, refuse_binary, text_block, tool_result
+from leaf.agent.blocks import alternating, question_message, refuse_binary, text_block, tool_result
 from leaf.agent.calibration import Calibration
 from leaf.agent.compaction_plan import WindowLimits
 from leaf.agent.context import repair, system_prompt, user_message
+from leaf.agent.models.claude import ClaudeModel
 from leaf.agent.window import Context
 from leaf.errors import InvalidInputError
 from leaf.store.model import Message
 from leaf.tools import registry
-from tests.agent_kit import question
-from tests.messages_server import CHARACTERS_A_TOKEN
+from tests.agent_kit import agent_for, answer, question
+from tests.messages_server import CHARACTERS_A_TOKEN, MessagesServer, Turn
 
 Json = dict[str, Any]
 THINKING = {"type": "thinking", "thinking": "Hm.", "signature": "sig"}
@@ -167,3 +168,38 @@ def test_system_prompt_and_tools_are_small_and_always_the_same() -> None:
     characters = len(system_prompt()) + len(json.dumps(registry.schemas()))
     assert characters / CHARACTERS_A_TOKEN <= 5_000
     assert json.dumps(registry.schemas()) == json.dumps(registry.schemas())
+
+
+def test_a_server_of_templates_gets_question_and_answer_in_turns_and_another_all_as_it_was() -> (
+    None
+):
+    stopped = [question("And South?", "u2"), question("And East?", "u3")]
+    history = [question("North?"), said(assistant(SAID)), *stopped]
+    with MessagesServer(lambda _: Turn.say("Fine."), models=(), strict=False) as server:
+        for profile in ("basic", "claude"):
+            agent = agent_for(ClaudeModel("", server.url), profile_for=lambda _, p=profile: p)
+            assert answer(agent, history).text == "Fine."
+    basic, claude = (request.body["messages"] for request in server.requests)
+    assert [message["role"] for message in basic] == ["user", "assistant", "user"]
+    assert [block["text"] for block in basic[-1]["content"]] == ["And South?", "And East?"]
+    assert [message["role"] for message in claude] == ["user", "assistant", "user", "user"]
+    assert alternating([{"role": "user", "content": "a"}, user(RESULT)]) == [
+        user({"type": "text", "text": "a"}, RESULT)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("window", "most"), [(1_000_000, 16_000), (32_000, 16_000), (8_192, 4_096)]
+)
+def test_no_longer_turn_is_asked_for_than_the_window_has_room_for(window: int, most: int) -> None:
+    with MessagesServer(lambda _: Turn.say("Fine."), models=(), strict=False) as server:
+        agent = agent_for(ClaudeModel("", server.url), window_for=lambda _: window)
+        short, long = "North?", "North and South and East? " * 300
+        for words in (short, long):
+            answer(agent, words)
+    asked = [request.body["max_tokens"] for request in server.requests]
+    assert asked[0] == most
+    assert all(
+        tokens + server.length(request.body) < window
+        for tokens, request in zip(asked, server.requests, strict=True)
+    )

@@ -98,6 +98,24 @@ def plain(message: RawMessage, *, sees: bool = False) -> RawMessage:
     return {**message, "content": [_plain_block(block, sees) for block in message["content"]]}
 
 
+def alternating(messages: Sequence[RawMessage]) -> list[RawMessage]:
+    """The messages with neighbours of one role as one: a question whose answer was stopped before its
+    first word, and the next. The templates of some models refuse them otherwise."""
+    joined: list[RawMessage] = []
+    for message in messages:
+        if joined and joined[-1]["role"] == message["role"]:
+            content = [*_blocks(joined[-1]), *_blocks(message)]
+            joined[-1] = {**message, "content": content}
+        else:
+            joined.append(message)
+    return joined
+
+
+def _blocks(message: RawMessage) -> Sequence[RawBlock]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
 def unseen(message: RawMessage) -> RawMessage:
     """A message for a model that does not see: a sentence in the place of each picture."""
     return with_pictures(message, lambda block: text_block(_unseen(block)))

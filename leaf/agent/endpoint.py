@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from leaf.agent.blocks import plain, unseen
+from leaf.agent.blocks import alternating, plain, unseen
 from leaf.agent.calibration import Calibration
 from leaf.agent.models.base import Model, TokenUsage, TurnCutError
 from leaf.agent.models.prices import context_window
@@ -15,6 +15,10 @@ from leaf.errors import ModelError
 from leaf.retries import Waits, doubling
 from leaf.shapes.raw import RawMessage
 
+LEAST_ANSWER = 1_000
+"""Tokens of a turn that is asked for, however little room there seems to be."""
+SPARE = 16
+"""Part of the window that is left free, since the length of a request is an estimate."""
 LONGEST_BACKOFF = 30.0
 """Seconds between two attempts to reach a model server, unless the server asks for more."""
 
@@ -46,8 +50,15 @@ class Endpoint:
         """The messages as this model takes them."""
         sees = self.sees_for(model)
         if self.profile_for(model) == "basic":
-            return [plain(message, sees=sees) for message in messages]
+            return alternating([plain(message, sees=sees) for message in messages])
         return messages if sees else [unseen(message) for message in messages]
+
+    def answer_tokens(self, model: str, request: int = 0) -> int:
+        """The longest turn that is asked for, beside a request of so many tokens: some servers refuse
+        what might become longer than their window."""
+        window = self.window_for(model)
+        room = window - request - window // SPARE
+        return min(self.max_output_tokens, window // 2, max(LEAST_ANSWER, room))
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,10 @@ class Agent:
         endpoint, model = self._endpoint, task.model
         message = Message(task.message_id, "", "", "assistant", "streaming", [], [], model=model)
         limits = WindowLimits.of(
-            model, endpoint.window_for(model), endpoint.max_output_tokens, endpoint.context_share
+            model,
+            endpoint.window_for(model),
+            endpoint.answer_tokens(model),
+            endpoint.context_share,
         )
         profile = endpoint.profile_for(model)
         return Context(

@@ -148,7 +148,7 @@ class Turns:
             system=system_prompt(profile),
             tools=self._schemas,
             messages=endpoint.sendable(messages, draft.task.model),
-            max_tokens=endpoint.max_output_tokens,
+            max_tokens=endpoint.answer_tokens(draft.task.model, draft.context.tokens(messages)),
             profile=profile,
             scope=draft.task.scope,
             outputs=dict(draft.outputs),

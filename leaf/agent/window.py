@@ -113,7 +113,7 @@ class Context:
         """The compaction after a refusal for length, by the server's own figures where it gave
         them. None if nothing is left."""
         entries = self._entries(raw, parts)
-        estimated = self._amount(render(entries, compaction, **self._as))
+        estimated = self.tokens(render(entries, compaction, **self._as))
         size, most = estimated, self._limits.window
         if isinstance(error, TooLongError) and error.tokens:
             size, most = error.tokens, int(error.most * 0.95)
@@ -151,6 +151,10 @@ class Context:
     def amount(self, messages: Sequence[RawMessage]) -> Amount:
         """What a request with these messages holds, system and tools included."""
         return self._fixed + self._sizes.of(messages)
+
+    def tokens(self, messages: Sequence[RawMessage]) -> int:
+        """How long a request with these messages is, by what the model's server has counted."""
+        return self.amount(messages).tokens(self._calibration.rates(self._message.model))
 
     def took(self, compaction: Compaction | None, counted: int, entries: int) -> None:
         """Take over a turn's compaction and the tokens that the server counted; `entries` are the
@@ -200,17 +204,14 @@ class Context:
             scale=scale,
         )
 
-    def _amount(self, messages: Sequence[RawMessage]) -> int:
-        return self.amount(messages).tokens(self._calibration.rates(self._message.model))
-
     def _size(self, entries: Sequence[BranchEntry]) -> tuple[int, float]:
         """Tokens of the next request, and how much the last counted one was above its estimate."""
-        whole = self._amount(render(entries, self.compaction, **self._as))
+        whole = self.tokens(render(entries, self.compaction, **self._as))
         known = self._counted
         if known is None or known.entries > len(entries):
             return whole, 1.0
         rendered = render(entries[: known.entries], self.compaction, **self._as)
-        estimated = self._amount(rendered)
+        estimated = self.tokens(rendered)
         scale = min(2.0, max(0.5, known.tokens / max(1, estimated)))
         return known.tokens + round((whole - estimated) * scale), scale
 
