@@ -10,6 +10,7 @@ import pytest
 from leaf.provenance.receipts.evidence import Evidence
 from leaf.provenance.receipts.grids import cell_at, cells_of
 from leaf.provenance.receipts.match import match
+from leaf.provenance.receipts.outline import labels_at, outline_of
 from tests.test_receipts import query
 from tests.test_receipts_derived import earlier, kinds
 
@@ -113,3 +114,59 @@ def test_tables_are_read_as_they_are_written() -> None:
     assert cell_at(cells, text.index("2")) == cells[2]
     assert cell_at(cells, 0) is None
     assert cells_of("no table | here") == []
+
+
+def sections(form: str, *rows: tuple[str, str, str]) -> str:
+    return "\n\n".join(form.format(*row) for row in rows)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "### {}\n\n- Revenue: {}\n- Orders: {}",
+        "**{}**\n- Revenue: {}\n- Orders: {}",
+        "**{}:**\nIt made {} of {} orders.",
+        "- {}:\n  - Revenue: {}\n  - Orders: {}",
+        "- **{}**: revenue {}, orders {}",
+        "1. {} – {} and {} orders",
+    ],
+)
+def test_what_stands_under_the_name_of_a_row_is_of_that_row(form: str) -> None:
+    right = [("North", "1,204", "310"), ("South", "1,350", "287"), ("West", "2,210", "198")]
+    assert all(of_cells(sections(form, *right), SALES))
+    others = [*right[1:], right[0]]
+    wrong = [(row[0], *other[1:]) for row, other in zip(right, others, strict=True)]
+    assert not any(of_cells(sections(form, *wrong), SALES))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("### Revenue\n\n- North: 1,204\n- South: 1,350", ["exact", "exact"]),
+        ("### Orders\n\n- North: 1,204\n- South: 1,350", ["none", "none"]),
+        ("### Orders\n\n- North: 310 (1,204)\n- South: 287 (revenue 1,350)", ["exact"] * 4),
+        ("### North\n\nSouth made 1,350.", ["exact"]),
+        ("### North\n\nIt made 1,204, the next one 1,350.", ["exact", "exact"]),
+        ("### North\n\n- Revenue: 1,204\n- Best region: 2,210", ["exact", "exact"]),
+        ("### North\n\nIt made 1,204.\n\nFurther down stands 1,350.", ["exact", "exact"]),
+        ("### North\n\nIt made 1,350.", ["none"]),
+        ("- **North**: 1,204 (South: 1,350)", ["exact", "exact"]),
+    ],
+)
+def test_a_line_under_a_name_may_speak_of_others_by_theirs(text: str, expected: list[str]) -> None:
+    assert kinds(text, SALES) == expected
+
+
+def test_lines_stand_under_what_is_above_them() -> None:
+    text = "# A\n## B ##\n**C:**\none\n\n- D:\n  - x: two\n- three\n\nfour\n## E\nfive"
+    lines = outline_of(text)
+
+    def at(word: str) -> tuple[str, ...]:
+        return labels_at(lines, text.index(word))
+
+    assert at("one") == ("C", "B", "A")
+    assert at("two") == ("x", "D", "C", "B", "A")
+    assert at("three") == ("C", "B", "A")
+    assert at("four") == ()
+    assert at("five") == ("E",)
+    assert labels_at([], 0) == ()

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from leaf.provenance.receipts.derive import RECALLED, chance
 from leaf.provenance.receipts.direction_words import speaks_of_a_change, speaks_of_changes
-from leaf.provenance.receipts.elsewhere import is_elsewhere
+from leaf.provenance.receipts.elsewhere import is_elsewhere, tells
 from leaf.provenance.receipts.evidence import SMALL, EvidenceBook, ResultNumbers, Value
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
 from leaf.provenance.receipts.moments import before, moment
@@ -69,6 +69,15 @@ _OF = re.compile(
     r"(?i)([^\W\d_]{3,})\s*(?:of|is|was|were|are|:|=|\||von|ist|war|waren|beträgt|betrug|est|était|de|es|fue|eran)?\s*[*_]*[$€£]?$"
 )
 
+_OF_ALL = re.compile(
+    r"(?i)\b(?:best|worst|top|most|least|highest|lowest|largest|biggest|smallest|lead(?:er|ing|s)?|"
+    r"maxim\w+|minim\w+|overall|totals?|all|every|"
+    r"beste[nrs]?|schlechteste[nrs]?|höchste[nrs]?|niedrigste[nrs]?|größte[nrs]?|kleinste[nrs]?|"
+    r"meiste[nrs]?|spitze\w*|insgesamt|gesamt\w*|alle[nrs]?|"
+    r"meilleure?s?|pires?|plus|moins|tête|totale?s?|toute?s?|tous|ensemble|"
+    r"mejor(?:es)?|peor(?:es)?|mayor(?:es)?|menor(?:es)?|líder|tod[oa]s?|conjunto)\b"
+)
+"""Words for another row, or all of them, beside the one under whose name a sentence stands."""
 _LOSS = re.compile(
     r"(?i)\([$€£¥]?\s?\d|\b(?:loss(?:es)?|lost|deficits?|shortfalls?|negatives?|minus|debits?|"
     r"verlust\w*|verloren|fehlbetr\w+|defizit\w*|negativ\w*|soll|"
@@ -97,6 +106,8 @@ class FigureClaim:
     """There: the first cell of its row."""
     cell: str = ""
     """There: both of these and its own cell."""
+    under: tuple[str, ...] = ()
+    """Elsewhere: what its line begins with, and the headings above it, the nearest first."""
 
     @cached_property
     def near(self) -> frozenset[str]:
@@ -261,17 +272,26 @@ def _of_cell(
 
 def _is_set_down(figure: Figure, hit: Value, table: ResultNumbers, claim: FigureClaim) -> bool:
     """Whether a cell is written as what it is: under its column's name, and with its sign."""
-    return _stands_under(hit, table, claim) and _has_sign(figure, hit, table, claim)
+    return _stands_under(figure, hit, table, claim) and _has_sign(figure, hit, table, claim)
 
 
-def _stands_under(hit: Value, table: ResultNumbers, claim: FigureClaim) -> bool:
+def _stands_under(figure: Figure, hit: Value, table: ResultNumbers, claim: FigureClaim) -> bool:
     """Whether a cell is of the column whose very name stands above the figure, or at the beginning
-    of its row, where there is such a column."""
+    of its row or line, where there is such a column. A line may add the number of another one."""
     for label in filter(None, map(tokens, (claim.head, claim.first))):
         meant = {name for name in table.columns if tokens(name) == label}
         if meant and hit.column not in meant:
             return False
-    return True
+    if figure.unit != "number" or tokens(hit.column) & claim.words:
+        return True
+    labels = [*filter(None, map(tokens, claim.under))]
+    others = [j for j, name in enumerate(table.columns) if tokens(name) in labels]
+    numbers = [float(table.numbers[hit.row, j]) for j in others]
+    return (
+        not numbers
+        or hit.column in {table.columns[j] for j in others}
+        or tells(claim.sentence, numbers)
+    )
 
 
 def _has_sign(figure: Figure, hit: Value, table: ResultNumbers, claim: FigureClaim) -> bool:
@@ -290,10 +310,22 @@ def _is_elsewhere(hit: Value, claim: FigureClaim, book: EvidenceBook) -> bool:
     of a row of a table are no part of what it says of one of them."""
     table, named = book.table_of(hit), claim.years & claim.words
     sentence = claim.cell or claim.sentence
-    called = table.called(claim.first) or table.called(claim.head) if table and claim.cell else ()
     return table is not None and is_elsewhere(
-        hit, table, claim.words, named, sentence, frozenset(called)
+        hit, table, claim.words, named, sentence, _called(hit, table, claim)
     )
+
+
+def _called(hit: Value, table: ResultNumbers, claim: FigureClaim) -> frozenset[int]:
+    """Rows whose very names stand beside a figure, or above it where its sentence names no other."""
+    if claim.cell:
+        return table.called(claim.first) or table.called(claim.head)
+    rows = next(filter(None, map(table.called, claim.under)), frozenset[int]())
+    if _OF_ALL.search(claim.sentence):
+        return frozenset()
+    own = table.labels[hit.row] & table.telling
+    if rows and claim.words & own.difference(*(table.labels[row] for row in rows)):
+        return frozenset()
+    return frozenset() if rows and table.calls(hit.row, claim.sentence, rows) else rows
 
 
 def _is_before(hit: Value, named: frozenset[int], table: ResultNumbers, claim: FigureClaim) -> bool:

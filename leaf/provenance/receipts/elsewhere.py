@@ -8,6 +8,7 @@ nothing is refused where it says that it does.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from leaf.provenance.receipts.direction_words import speaks_of_a_change
@@ -137,7 +138,13 @@ def _is_told(
     numbers = [
         abs(float(table.numbers[i, j])) for i in rows or (hit.row,) for j in columns or (own,)
     ]
-    return any(low <= n <= high for low, high in _sizes(sentence) for n in numbers)
+    return tells(sentence, numbers)
+
+
+def tells(sentence: str, numbers: Iterable[float]) -> bool:
+    """Whether one of these numbers stands in a sentence, as it is or rounded."""
+    sizes = _sizes(sentence)
+    return any(low <= abs(n) <= high for n in numbers for low, high in sizes)
 
 
 @lru_cache(maxsize=64)

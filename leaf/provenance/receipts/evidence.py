@@ -140,6 +140,14 @@ class ResultNumbers:
 
         return self.kept("called", compute).get(_bare(name) or " ", frozenset())
 
+    def calls(self, row: int, sentence: str, but: frozenset[int]) -> bool:
+        """Whether a sentence has a text of a row that those others have not."""
+        others = {cell for i in but for cell in self.rows[i] if isinstance(cell, str)}
+        return any(
+            isinstance(cell, str) and len(cell) > 1 and cell not in others and cell in sentence
+            for cell in self.rows[row]
+        )
+
     def with_all(self, said: frozenset[str]) -> frozenset[int]:
         """Rows that hold all of those of these words that tell rows apart."""
         meant = said & self.telling

@@ -56,6 +56,7 @@ from leaf.provenance.receipts.evidence import (
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
 from leaf.provenance.receipts.grids import TextCell, cell_at, cells_of
 from leaf.provenance.receipts.kept import book_of
+from leaf.provenance.receipts.outline import labels_at, outline_of
 from leaf.provenance.receipts.words import spoken, tokens
 from leaf.shapes.parts import ReceiptKept
 
@@ -126,10 +127,13 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
     all_figures = figures(text, book.names)
     sentences = [_around(text, figure) for figure in all_figures]
     whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
-    grid = cells_of(text)
+    grid, outline = cells_of(text), outline_of(text)
     claims = [
-        _under_its_head(_speaks(text, figure, at, whole[at]), figure, text, grid, all_figures)
+        replace(claim, under=labels_at(outline, figure.start))
+        if (cell := cell_at(grid, figure.start)) is None
+        else _under_its_head(claim, cell, text, all_figures)
         for figure, at in zip(all_figures, sentences, strict=True)
+        for claim in (_speaks(text, figure, at, whole[at]),)
     ]
     repeated = {
         i
@@ -212,16 +216,9 @@ def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str
 
 
 def _under_its_head(
-    claim: FigureClaim,
-    figure: Figure,
-    text: str,
-    grid: list[TextCell],
-    all_figures: Sequence[Figure],
+    claim: FigureClaim, cell: TextCell, text: str, all_figures: Sequence[Figure]
 ) -> FigureClaim:
     """The same with what stands above the figure, in a table of the text."""
-    cell = cell_at(grid, figure.start)
-    if cell is None:
-        return claim
     words = claim.words | _said(text, cell.head, all_figures)
     head, first = (text[slice(*span)].strip() for span in (cell.head, cell.first))
     return replace(claim, words=words, head=head, first=first, cell=cell.words(text))
