@@ -170,3 +170,24 @@ def test_lines_stand_under_what_is_above_them() -> None:
     assert at("four") == ()
     assert at("five") == ("E",)
     assert labels_at([], 0) == ()
+
+
+@pytest.mark.parametrize(
+    ("sql", "column", "numbers", "kind"),
+    [
+        ("SELECT s, a / b AS rate FROM t", "rate", (0.05, 0.12), "none"),
+        ("SELECT s, avg(CASE WHEN x THEN 1 END) AS rate FROM t", "rate", (0.05, 0.12), "none"),
+        ("SELECT s, 100.0 * a / b AS rate FROM t", "rate", (0.05, 0.12), "exact"),
+        ("SELECT s, a / b AS x, c AS rate FROM t", "rate", (0.05, 0.12), "exact"),
+        ("SELECT s, rate FROM t WHERE c = 'N/A'", "rate", (0.05, 0.12), "exact"),
+        ("SELECT s, share FROM t", "share", (0.05, 0.95), "none"),
+        ("SELECT s, a / b AS share_pct FROM t", "share_pct", (0.05, 0.12), "exact"),
+    ],
+)
+def test_a_part_of_one_is_no_such_percentage(
+    sql: str, column: str, numbers: tuple[float, float], kind: str
+) -> None:
+    one = query(["s", column], [["Alpha", numbers[0]], ["Beta", numbers[1]]], sql=sql)
+    word = column.partition("_")[0]
+    assert kinds(f"The {word} of Alpha is 5.0 %", one) == ["exact"]
+    assert kinds(f"The {word} of Alpha is 0.05 %", one) == [kind]

@@ -200,6 +200,8 @@ def believed(
             and hit.kind == "exact"
         )
         return plain and exact and reading.value != int(reading.value)
+    if shares and not as_ratio and _is_ratio(hit, book):
+        return False
     if not hit.own:
         return _recalled(figure, reading, hit, said, book)
     small = (
@@ -268,6 +270,12 @@ def _of_cell(
     return spoken and (
         _is_end(table, hit) or chance(_in_column(table, hit, reading.value), reading) <= BY_CHANCE
     )
+
+
+def _is_ratio(hit: Value, book: EvidenceBook) -> bool:
+    """Whether a cell is a part of one: 0.05 is 5 %, and never 0.05 %."""
+    table = book.table_of(hit)
+    return table is not None and table.is_ratio(table.columns.index(hit.column))
 
 
 def _is_set_down(figure: Figure, hit: Value, table: ResultNumbers, claim: FigureClaim) -> bool:

@@ -37,6 +37,8 @@ TIME_NAME = re.compile(
 """Columns that say when."""
 SMALL = 100
 """Whole numbers below it stand everywhere."""
+_IN_PERCENT = re.compile(r"(?i)%|pct|per[ _]?cent|prozent|pour[ _]?cent|por[ _]?c[ei]ent|points?")
+_DIVIDES = r"(?:[\w)\"]\s*/\s*[\w(\"]|\bavg\s*\(\s*case\b)"
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
 
@@ -182,6 +184,22 @@ class ResultNumbers:
         all are negative, as costs are in some books, a text leaves it out."""
         numbers = self.numbers[:, column]
         return bool((numbers > 0).any() and (numbers < 0).any())
+
+    def is_ratio(self, column: int) -> bool:
+        """Whether a column holds parts of one for sure: the query divides and makes no per cent of
+        it, or all rows come to one."""
+        return self.kept(f"ratio {column}", lambda: self._comes_to_one(column))
+
+    def _comes_to_one(self, column: int) -> bool:
+        numbers = self.numbers[:, column][~np.isnan(self.numbers[:, column])]
+        if not len(numbers) or (abs(numbers) > 1).any() or _IN_PERCENT.search(self.columns[column]):
+            return False
+        name = re.escape(self.columns[column])
+        divides = "100" not in self.sql and bool(
+            re.search(rf'(?i){_DIVIDES}(?:(?!\bas\b).)*\bas\s+"?{name}\b', self.sql, re.DOTALL)
+        )
+        of_one = len(numbers) > 1 and (numbers >= 0).all() and abs(numbers.sum() - 1) < 0.005
+        return divides or bool(of_one)
 
     def is_time(self, column: int) -> bool:
         """Whether a column holds years, months or other numbers that say when."""
