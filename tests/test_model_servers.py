@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 
 from leaf.agent.models import wire
-from leaf.agent.models.base import ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError
+from leaf.agent.models.base import (
+    ModelEvent,
+    ModelRequest,
+    ModelTurn,
+    TokenUsage,
+    TooLongError,
+    TurnCutError,
+)
 from leaf.agent.models.claude import ClaudeModel
 from leaf.doctor import check
 from leaf.errors import ModelError, SettingsError
@@ -173,6 +180,42 @@ def test_blocks_that_a_server_tells_in_its_own_way_are_whole(
     assert not turn.broken
     ends = [e.index for e in shown if e.phase == "end"]
     assert len(ends) == len(set(ends)) == len([e for e in shown if e.phase == "start"])
+
+
+@pytest.mark.parametrize(
+    ("events", "text"),
+    [
+        ((TEXT, added({"type": "text_delta", "text": "half \ud83d."}), OVER), "half �."),
+        (
+            (
+                TEXT,
+                added({"type": "text_delta", "text": "\ud83d"}),
+                added({"type": "text_delta", "text": "\ude00"}),
+                OVER,
+            ),
+            "😀",
+        ),
+        ((begun({"type": "text", "text": "half \ud83d."}), OVER), "half �."),
+        ((TEXT, WORDS, OVER, call(), piece('{"n": "\\ud83d"}'), OVER), "I add."),
+        ((TEXT, WORDS, OVER, call(), piece('{"n": NaN, "m": 1e400}'), OVER), "I add."),
+    ],
+    ids=["half", "both-halves", "at-once", "half-in-an-input", "no-numbers"],
+)
+def test_what_no_request_can_hold_is_not_sent_back(events: tuple[Json, ...], text: str) -> None:
+    with MessagesServer([streamed(*events), Turn.say("Done.")], strict=False) as server:
+        turn = turn_of(server.url)
+        assert turn.content[0]["text"] == text
+        assert len(turn.broken) == len(turn.content) - 1
+        messages = [QUESTION, {"role": "assistant", "content": turn.content}, QUESTION]
+        assert turn_of(server.url, messages=messages).content[0]["text"] == "Done."
+
+
+def test_figures_that_no_server_can_have_counted_are_made_whole() -> None:
+    usage = {"input_tokens": -5, "output_tokens": 1.5, "cache_read_input_tokens": "7"}
+    message = {"type": "message", "content": [{"type": "text", "text": "a"}], "usage": usage}
+    body = json.dumps({**message, "stop_reason": "end_turn"}).encode()
+    with MessagesServer([Failure(200, body=body)]) as server:
+        assert turn_of(server.url).usage == TokenUsage(7, cached=7, output=1)
 
 
 @pytest.mark.parametrize(

@@ -84,13 +84,14 @@ class TurnBuilder:
         block = {key: value for key, value in raw_block.items() if value is not None}
         if block["type"] == "tool_use":
             block["id"] = self._own_id(str(block.get("id", "")))
+            block["name"] = str(block["name"])
         self._blocks[index] = block
         if block["type"] == "tool_use":
             self._inputs[index] = []
             self._say(index, "start", call_id=block["id"], name=block["name"])
         elif kind := _KINDS.get(block["type"]):
             self._say(index, "start")
-            block.setdefault(kind[1], "")
+            block[kind[1]] = _whole_characters(block.get(kind[1], ""))
             for citation in block.get("citations") or ():
                 self._emit(ModelEvent("citation", index=index, citation=citation))
             if block.get(kind[1]):
@@ -121,7 +122,7 @@ class TurnBuilder:
 
     def _join(self, index: int) -> None:
         block = self._blocks[index]
-        block[_KINDS[block["type"]][1]] = "".join(self._texts.pop(index))
+        block[_KINDS[block["type"]][1]] = _whole_characters("".join(self._texts.pop(index)))
 
     def _end(self, index: int) -> None:
         if index not in self._open:
@@ -138,7 +139,7 @@ class TurnBuilder:
                 block["input"] = json_text.read(text)
             except ValueError:
                 block["input"] = None
-        if block["type"] == "tool_use" and not isinstance(block.get("input"), dict):
+        if block["type"] == "tool_use" and not _goes_back(block.get("input")):
             self._broken[block["id"]] = text
             block["input"] = {}
         self._say(index, "end")
@@ -151,9 +152,9 @@ class TurnBuilder:
 
     def _count(self, usage: RawEvent | None) -> None:
         """Take over the figures that are given: each message_delta has totals, not increments."""
-        self._usage.update(
-            {key: value for key, value in (usage or {}).items() if value is not None}
-        )
+        for key in _COUNTED:
+            if (value := (usage or {}).get(key)) is not None:
+                self._usage[key] = _tokens(value)
         self._emit(ModelEvent("usage", usage=self._usage_so_far()))
 
     def _usage_so_far(self) -> TokenUsage:
@@ -165,6 +166,41 @@ class TurnBuilder:
         )
 
 
+def _whole_characters(text: str) -> str:
+    """A text whose halves of characters are one where both are there: some servers cut between
+    them. What is alone is no text, and no request could hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _goes_back(value: object) -> bool:
+    """Whether an input can be sent back as it is: an object, without halves of characters and
+    numbers that JSON has not."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return False
+    return isinstance(value, dict)
+
+
+def _tokens(value: object) -> int:
+    """A figure of a server that may count wrongly, or in its own way: caches taken off twice,
+    fractions, digits as text."""
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value[:20])
+    return int(min(MOST_TOKENS, max(0, value))) if isinstance(value, int | float) else 0
+
+
+MOST_TOKENS = 10**12
+_COUNTED = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+)
 _KINDS: dict[str, tuple[Any, str]] = {
     "text": ("text", "text"),
     "thinking": ("reasoning", "thinking"),
