@@ -204,7 +204,7 @@ def test_blocks_that_a_server_tells_in_its_own_way_are_whole(
 def test_what_no_request_can_hold_is_not_sent_back(events: tuple[Json, ...], text: str) -> None:
     with MessagesServer([streamed(*events), Turn.say("Done.")], strict=False) as server:
         turn = turn_of(server.url)
-        assert turn.content[0]["text"] == text
+        assert ascii(turn.content[0]["text"]) == ascii(text)
         assert len(turn.broken) == len(turn.content) - 1
         messages = [QUESTION, {"role": "assistant", "content": turn.content}, QUESTION]
         assert turn_of(server.url, messages=messages).content[0]["text"] == "Done."
