@@ -794,6 +794,7 @@ def test_code_and_plain_text_leave_as_they_were_written(bench: Bench) -> None:
         ("007", "007"),
         ("1e5", "1e5"),
         ("-0.5", -0.5),
+        ("12.500000000000000000", 12.5),
         ("true", True),
         ("2026-13-01", "2026-13-01"),
         ("9" * 20, "9" * 20),

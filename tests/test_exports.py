@@ -6,6 +6,7 @@ import datetime
 import io
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +233,18 @@ def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> No
     assert third[3] == '=HYPERLINK("http://x")'
     assert all(cell.data_type != "f" for sheet in book for row in sheet.iter_rows() for cell in row)
     assert book["Query"]["B1"].value == "=1+1"
+
+
+def test_zeros_that_fill_a_decimal_up_make_no_text_of_it_in_excel(tmp_path: Path) -> None:
+    wide = ["12.5", "1234567.89", "-0.000001", "0", "1234567890.0123456789", "1000000000000000"]
+    table = pa.table({"n": pa.array(map(Decimal, wide), pa.decimal128(38, 18))})
+    pq.write_table(table, tmp_path / "t.parquet")
+    export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path))
+    sheet = openpyxl.load_workbook(tmp_path / "export.xlsx")["Result"]
+    cells = [cell for (cell,) in sheet.iter_rows(min_row=2)]
+    assert [cell.value for cell in cells[:4]] == [12.5, 1234567.89, -0.000001, 0]
+    assert [cell.data_type for cell in cells] == ["n", "n", "n", "n", "s", "s"]
+    assert cells[4].value == "1234567890.012345678900000000"
 
 
 def test_a_query_that_excel_has_no_room_for_says_so(tmp_path: Path) -> None:

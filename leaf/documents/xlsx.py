@@ -70,7 +70,7 @@ def convert(value: str) -> Any:
         return None
     if _INTEGER.match(value) and value != "-0":
         return int(value)
-    if _DECIMAL.match(value) and len(value) <= 17 and math.isfinite(float(value)):
+    if _DECIMAL.match(value) and len(value.rstrip("0")) <= 17 and math.isfinite(float(value)):
         return float(value)
     if value in ("true", "false", "TRUE", "FALSE"):
         return value.lower() == "true"

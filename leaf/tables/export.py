@@ -151,7 +151,7 @@ class _SheetWriter:
         if isinstance(value, float):
             return value if math.isfinite(value) else None if math.isnan(value) else str(value)
         if isinstance(value, Decimal):
-            return value if len(value.as_tuple().digits) <= 15 else self._text(value)
+            return value if _digits(value) <= 15 else self._text(value)
         if isinstance(value, datetime):
             return (
                 value
@@ -171,6 +171,14 @@ class _SheetWriter:
     def _text(self, value: Any) -> str:
         self.as_text += 1
         return str(value)
+
+
+def _digits(value: Decimal) -> int:
+    """How many it has that say something: a DECIMAL(38, 18) fills its fraction up with zeros."""
+    _, digits, exponent = value.as_tuple()
+    text = "".join(map(str, digits))
+    whole = max(0, len(text) + int(exponent))
+    return whole + len(text[whole:].rstrip("0"))
 
 
 def _rows(file: Any) -> Iterator[list[Any]]:
