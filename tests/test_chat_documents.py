@@ -7,12 +7,21 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import docx
 import pypdf
 import pytest
 
-from leaf.agent.export import PICTURES, ChatDocument, chat_document, markdown_table
+from leaf.agent.export import (
+    PICTURES,
+    ChatDocument,
+    answer_markdown,
+    chat_document,
+    chat_markdown,
+    markdown_table,
+)
+from leaf.documents.markdown import parse, plain
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.sessions.session import Session
 from leaf.shapes.parts import Part
@@ -164,3 +173,62 @@ def test_a_text_that_is_too_long_says_which_form_takes_it(asked: Asked, tmp_path
 def test_a_cell_of_several_lines_stays_in_its_row() -> None:
     table = markdown_table(["a\r\nb", "c"], [["x\r\ny\rz|", None]])
     assert table.splitlines() == ["| a b | c |", "| --- | --- |", "| x y z\\| |  |"]
+
+
+def step(tool: str, code: dict[str, str], data: dict[str, Any]) -> Part:
+    return {
+        "type": f"tool-{tool}",
+        "toolCallId": "c1",
+        "state": "output-available",
+        "input": code,
+        "output": {"text": "", "summary": "Done", "data": data},
+    }
+
+
+ODD = [
+    *(
+        "\\\\server\\share\\_x",
+        "__init__",
+        "a*b*c",
+        "~~old~~",
+        "`x`",
+        "&amp;",
+        "&lt;b>",
+        "<b>x</b>",
+    ),
+    *("[x](https://a.example)", "![x](https://a.example)", "a|b", "a\\|b", "# 1 #", "x_y", "$5"),
+]
+
+
+def test_cells_are_in_a_document_of_a_chat_as_they_are_on_the_page() -> None:
+    table = {"columns": ["a*b*"], "rows": [[odd] for odd in ODD], "types": ["VARCHAR"]}
+    made = answer(step("query_tables", {"sql": "SELECT 1"}, {"table": table}))
+    for text in (chat_document("T", [made], lambda _: "").text, chat_markdown("T", [made])):
+        (block,) = [block for block in parse(text) if block.kind == "table"]
+        assert [plain(cells[0]) for cells in block.rows] == ["a*b*", *ODD]
+
+
+def test_what_python_did_and_what_is_said_of_a_result_leave_with_the_answer() -> None:
+    table = {
+        "columns": ["n"],
+        "rows": [[n] for n in range(30)],
+        "types": ["BIGINT"],
+        "total": 3_000,
+        "name": "by_day",
+        "said": ["`= '3'` was read as a number."],
+    }
+    printed = {"printed": "  n\n" + "7" * 5_000, "characters": 9_000, "value": "42"}
+    made = step("run_python", {"code": "by_day\n"}, {"python": printed, "tables": [table]})
+    text = answer_markdown(answer(made), None)
+    assert "```python\nby_day\n```" in text
+    assert "Printed, the first 2,000 of 9,000 characters:\n\n```text\n  n\n777" in text
+    assert "Value:\n\n```text\n42\n```" in text
+    assert "by_day:\n\n| n |\n| ---: |\n| 0 |" in text
+    assert "20 of 3,000 rows are shown here." in text
+    assert "Note: \\`= '3'\\` was read as a number." in text
+
+
+@pytest.mark.parametrize(("status", "written"), [("streaming", True), ("completed", False)])
+def test_an_answer_that_is_not_whole_yet_says_so(status: Any, written: bool) -> None:
+    half = Message("a", "c", "", "assistant", status, [{"type": "text", "text": "Half"}], [])
+    assert ("still being written" in chat_markdown("T", [half])) == written

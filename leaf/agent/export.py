@@ -24,16 +24,22 @@ from leaf.shapes.part_values import (
     tool_name,
 )
 from leaf.shapes.parts import UNREADABLE, Part, ReceiptKept, ToolPart
-from leaf.shapes.results import ChartShown, FigureDrawn
+from leaf.shapes.results import ChartShown, FigureDrawn, Printed, TableShown
 from leaf.store.model import Message
 from leaf.tables.sql import is_number
 
 ROWS_SHOWN = 20
+PRINTED_SHOWN = 2_000
+"""Characters of what a cell printed."""
+CODE = {"sql": "sql", "code": "python"}
+"""Parameter of a call -> the language of what stands in it."""
 NO_DOCUMENTS: Traced = {}
 PICTURES = 40
 """Charts and figures that are drawn in a document of a chat."""
 PICTURE_SCHEME = "picture:"
 """Address of a picture in the Markdown of such a document: its number follows."""
+_MARKS = re.compile(r"[\\`*\[\]~$]|!(?=\[)|&(?=#?\w+;)|^[#>]|#+$|(?<![^\W_])_|_(?![^\W_])")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 @dataclass(frozen=True)
@@ -163,6 +169,8 @@ def _answer(message: Message, documents: Traced, form: _Form = _PLAIN) -> str:
         sections.append("*Stopped. What was found so far is kept.*")
     elif message.status == "error":
         sections.append(f"*Not finished: {message.error}*")
+    elif message.status != "completed":
+        sections.append("*This answer was still being written.*")
     return "\n\n".join(sections)
 
 
@@ -224,21 +232,64 @@ def _documents(parts: Sequence[Part], documents: Traced) -> list[str]:
 def _step(part: ToolPart) -> str:
     if part["state"] == "output-error":
         return f"> {tool_name(part)}: {part.get('errorText', '')}"
-    output = part.get("output") or {}
+    output, asked = part.get("output") or {}, part.get("input") or {}
     lines = [f"> {output.get('summary', tool_name(part))}"]
-    sql = (part.get("input") or {}).get("sql")
-    if sql:
-        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", sql)), 3)
-        lines.append(f"\n{fence}sql\n{sql.strip()}\n{fence}")
-    table = (output.get("data") or {}).get("table")
-    if table and table.get("rows"):
-        lines.append(
-            "\n"
-            + markdown_table(table["columns"], table["rows"][:ROWS_SHOWN], table.get("types", ()))
-        )
-        if table["total"] > ROWS_SHOWN:
-            lines.append(f"\n{ROWS_SHOWN} of {table['total']:,} rows are shown here.")
+    for name, language in CODE.items():
+        if isinstance(code := asked.get(name), str) and code.strip():
+            lines.append(f"\n{fenced(code, language)}")
+    data = output.get("data") or {}
+    if cell := data.get("python"):
+        lines += _printed(cell)
+    for table in (data.get("table"), *(data.get("tables") or ())):
+        if table:
+            lines += _table(table)
     return "\n".join(lines)
+
+
+def _printed(cell: Printed) -> list[str]:
+    """What a cell of Python printed, and the value of its last line."""
+    lines = []
+    texts = (("Printed", cell.get("printed", "")), ("Value", cell.get("value", "")))
+    for what, text in texts:
+        if text.strip():
+            characters = int(cell.get("characters", 0)) if what == "Printed" else 0
+            most = max(len(text), characters)
+            cut = f", the first {PRINTED_SHOWN:,} of {most:,} characters"
+            lines.append(f"\n{what}{cut if most > PRINTED_SHOWN else ''}:")
+            lines.append(f"\n{fenced(text[:PRINTED_SHOWN], 'text')}")
+    return lines
+
+
+def _table(table: TableShown) -> list[str]:
+    """The first rows of a result, and what is said about it."""
+    lines = [f"\n{as_words(table['name'])}:"] if table.get("name") else []
+    if rows := table.get("rows"):
+        columns = [as_words(str(column)) for column in table["columns"]]
+        cells = [[_cell(cell) for cell in row] for row in rows[:ROWS_SHOWN]]
+        lines.append(f"\n{markdown_table(columns, cells, table.get('types', ()))}")
+        if (total := table.get("total", len(rows))) > len(cells):
+            lines.append(f"\n{len(cells)} of {total:,} rows are shown here.")
+    lines += [f"\nNote: {as_words(sentence)}" for sentence in table.get("said") or ()]
+    return lines
+
+
+def _cell(value: object) -> object:
+    """Words of a cell as words: in Markdown `__init__` is init, and a path loses its
+    backslashes."""
+    return value if value is None or isinstance(value, bool | int | float) else as_words(str(value))
+
+
+def as_words(text: str) -> str:
+    """Text of a line that Markdown shows as it is; bars of a table are escaped by
+    `markdown_table`."""
+    return _TAG.sub("&lt;", _MARKS.sub(r"\\\g<0>", text))
+
+
+def fenced(code: str, language: str) -> str:
+    """Code in a fence that nothing in it closes."""
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", code)), 3)
+    lines = code.strip("\n")
+    return f"{fence}{language}\n{lines}\n{fence}"
 
 
 def markdown_table(

@@ -3,13 +3,12 @@ and Word. Pure. Every text is somebody else's: it is escaped, and no link and no
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from leaf.agent.export import PICTURE_SCHEME, ChatDocument, markdown_table
+from leaf.agent.export import PICTURE_SCHEME, ChatDocument, as_words, fenced, markdown_table
 from leaf.exports import html
 from leaf.language.text import ENGLISH, speaking
 from leaf.provenance import pins
@@ -21,7 +20,6 @@ CHARTS = 40
 """Charts of a board that are drawn; of those after them the rows are shown."""
 ROWS, COLUMNS, CELL = 20, 8, 120
 """Of a table on paper."""
-_MARKS = re.compile(r"([\\`*_\[\]<>#|~$!])")
 
 
 @dataclass(frozen=True)
@@ -108,9 +106,7 @@ def _receipt(one: PinTold, content: PinContent) -> str:
     lines += [f"- {_plain(line)}" for line in facts]
     text, language = pins.code(content)
     if text:
-        runs = re.findall("`+", text)
-        fence = "`" * max(3, *(len(run) + 1 for run in runs), 3)
-        lines.append(f"\n{fence}{language}\n{text}\n{fence}")
+        lines.append(f"\n{fenced(text, language)}")
     return "\n".join(lines)
 
 
@@ -135,9 +131,9 @@ def _cell(value: object) -> object:
     """Words of a cell as words, and not too many."""
     if not isinstance(value, str):
         return value
-    return _plain(value if len(value) <= CELL else f"{value[:CELL]}…").replace("\\|", "|")
+    return _plain(value if len(value) <= CELL else f"{value[:CELL]}…")
 
 
 def _plain(text: str) -> str:
     """Text that Markdown shows as it is, in one line."""
-    return _MARKS.sub(r"\\\1", " ".join(text.split()))
+    return as_words(" ".join(text.split()))
