@@ -26,6 +26,8 @@ OnBytes = Callable[[int], None]
 LONGEST_EXPORT = 600.0
 """Seconds that a large export may take at Google."""
 POLL = 2.0
+BEYOND = "416"
+"""Why a piece does not come that begins where the file, which was longer before, has ended."""
 READABLE = frozenset((*PACKED, *(ending for kind in KINDS.values() for ending in kind.endings)))
 READ_TYPES = frozenset(
     {
@@ -141,14 +143,24 @@ def fetch(
     uri = client.media_uri(
         lambda drive: drive.files().get_media(fileId=item.id, supportsAllDrives=True)
     )
-    size = client.download(
-        uri, checked, item.name, limit=limit, keys=keys_of(item), on_progress=on_progress, stop=stop
-    )
+    changed = ChangedError(f"{item.name} changed while it was downloaded.", "Try again.")
+    try:
+        size = client.download(
+            *(uri, checked, item.name),
+            limit=limit,
+            keys=keys_of(item),
+            on_progress=on_progress,
+            stop=stop,
+        )
+    except DriveError as e:
+        if e.reason != BEYOND:
+            raise
+        raise changed from e
     field, _, value = item.revision.partition(":")
     if (item.size is not None and size != item.size) or (
         field == "md5Checksum" and checked.md5.hexdigest() != value
     ):
-        raise ChangedError(f"{item.name} changed while it was downloaded.", "Try again.")
+        raise changed
 
 
 def _export(
