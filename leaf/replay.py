@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from leaf.errors import LeafError, NotFoundError, UnreadableFileError
 from leaf.exports.bundle import WRITTEN_BYTES, said_by_cell
 from leaf.exports.compare import different_results, different_words, same_trace
-from leaf.exports.manifest import KeptAnswer, KeptCall, KeptFile, Manifest, parse
+from leaf.exports.manifest import FILES, KeptAnswer, KeptCall, KeptFile, Manifest, parse
 from leaf.files.library import open_path
 from leaf.provenance.receipts.answer import of_answer
 from leaf.settings import Settings
@@ -40,7 +40,7 @@ REPLAY = "replay"
 COMPARED = ("query", "cell", "chart")
 """Kinds of calls whose results are compared."""
 BUNDLE_BYTES = 64 * 1024 * 1024 + WRITTEN_BYTES
-LOOKED_AT = 20_000
+LOOKED_AT = FILES
 """Files of a data folder that are looked at."""
 SHOWN_SQL = 60
 

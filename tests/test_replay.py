@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ import pytest
 
 from leaf.errors import LeafError, NotFoundError
 from leaf.exports import compare, standalone
-from leaf.exports.bundle import BundledChat, bundle
+from leaf.exports.bundle import BundledChat, bundle, manifest_of
 from leaf.exports.compare import different_results, different_words, same_trace, same_value
-from leaf.exports.manifest import VERSION, KeptResult, parse, plain_json
+from leaf.exports.manifest import VERSION, KeptResult, parse, plain_json, to_json
 from leaf.exports.notebook import notebook
 from leaf.exports.reading import read
 from leaf.provenance.receipts.answer import kept_receipts
@@ -558,6 +558,16 @@ def test_cells_of_python_are_exported_with_what_they_gave() -> None:
     assert "x = len(sales)\nprint(x)" in sources
     assert "r3 = check_result('a1', 'c2', top, 0)" in sources
     assert as_zip(cells_chat()) == as_zip(cells_chat())
+
+
+def test_a_chat_of_many_files_is_exported_and_read() -> None:
+    """As many as a folder that is added in one go may have."""
+    told, most = cells_chat(), 20_000
+    (file,), (table,) = told.files, told.tables["id"]
+    many = [replace(file, handle=f"f{n}", slug=f"sales_{n}") for n in range(1, most + 1)]
+    sheet = replace(table, sheet="s" * 400)
+    manifest = manifest_of(replace(told, files=many, tables={"id": [sheet]}))
+    assert len(parse(json.loads(to_json(manifest))).files) == most
 
 
 def writing_chat(*written: tuple[str, int]) -> BundledChat:

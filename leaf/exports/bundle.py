@@ -351,8 +351,8 @@ def _file(chat_file: ChatFile, tables: Sequence[Table]) -> KeptFile:
         tables=[
             KeptTable(
                 name=t.name,
-                sheet=t.sheet,
-                place=t.place,
+                sheet=t.sheet[:300],
+                place=t.place[:300],
                 rows=t.rows,
                 columns=[name for name, _ in t.columns],
             )

@@ -30,6 +30,8 @@ LONGEST = 100_000
 """Characters of one text."""
 DIGITS = 40
 """Of a number."""
+FILES = 100_000
+"""Of a chat; a folder that is added in one go may have 20,000."""
 
 Handle = Field(pattern=r"^f\d{1,5}$")
 Slug = Field(pattern=r"^\p{L}[\p{L}\p{M}\p{N}_]{0,100}$")
@@ -157,7 +159,7 @@ class Manifest(ManifestModel):
     exported: str = Field(default="", max_length=60)
     packages: list[str] = Field(default_factory=list, max_length=500)
     """Python packages that were installed for the chat: `name version`."""
-    files: list[KeptFile] = Field(default_factory=list, max_length=10_000)
+    files: list[KeptFile] = Field(default_factory=list, max_length=FILES)
     answers: list[KeptAnswer] = Field(default_factory=list, max_length=10_000)
 
     def calls(self) -> list[KeptCall]:
