@@ -554,7 +554,7 @@ def test_cells_of_python_are_exported_with_what_they_gave() -> None:
     [receipt] = manifest.answers[0].receipts
     assert (receipt.figure, receipt.call, receipt.text, receipt.row) == ("2.5", "c2", 0, 0)
     sources = [c["source"] for c in json.loads(found["chat.ipynb"])["cells"]]
-    assert "sales = query('SELECT * FROM \"sales\"')" in sources
+    assert "sales = _read_table('sales')" in sources
     assert "x = len(sales)\nprint(x)" in sources
     assert "r3 = check_result('a1', 'c2', top, 0)" in sources
     assert as_zip(cells_chat()) == as_zip(cells_chat())
@@ -773,6 +773,11 @@ SHOWN = [
     "    aggfunc=['max'])",  # which no variable holds, with names of two levels
     "r2.max_revenue.max() - r1.revenue.min()",
     "sales.head(3)",
+    # what code is given in a chat, in every way, and a name of it taken
+    "sales['twice'] = np.multiply(sales.orders, 2)\nfew = sales.head(5)\n"
+    "over = query('SELECT sum(twice) AS n, (SELECT count(*) FROM few) AS few FROM sales')\n"
+    "over['all'] = len(table('sales')) + sum(1 for _ in open(open_file('SALES.csv')))\n"
+    "query = 'taken'\nover",
 ]
 
 
@@ -800,8 +805,20 @@ def test_a_notebook_has_the_tables_of_python_as_the_chat_kept_them(tmp_path: Pat
     for paths in ((), (ROOT,)):  # without Leaf, and with it
         ran = run_notebook(found, tmp_path, *paths)
         assert ran.stderr == ""
-        assert ran.stdout.count("Agrees: ") == 4, ran.stdout
+        assert ran.stdout.count("Agrees: ") == 5, ran.stdout
         assert "DIFFERENT" not in ran.stdout
+
+
+def test_a_notebook_opens_files_by_the_names_that_the_chat_takes() -> None:
+    names = ["2024/Sales.csv", "2025/Sales.csv", "staff.csv"]
+    files = [{"handle": f"f{n}", "name": name, "slug": f"s{n}"} for n, name in enumerate(names)]
+    taken = ("f1", "2024/sales.csv", "S2", " Staff.csv ")
+    named = [standalone.file_named(files, name)["handle"] for name in taken]
+    assert named == ["f1", "f0", "f2", "f2"]
+    assert standalone.file_named(files[:1], "sales.csv")["handle"] == "f0"
+    for name, why in (("sales.csv", "several files are"), ("gone.csv", "no file is")):
+        with pytest.raises(FileNotFoundError, match=why):
+            standalone.file_named(files, name)
 
 
 def test_words_of_cells_are_compared_but_for_last_digits() -> None:

@@ -31,6 +31,8 @@ START = """\
 import json
 from pathlib import Path
 
+import numpy as np
+
 DATA = Path("data")
 MANIFEST = json.loads({manifest})
 CALLS = {{(answer["id"], call["id"]): call for answer in MANIFEST["answers"] for call in answer["calls"]}}
@@ -40,14 +42,50 @@ try:
 except ImportError:
     _Tables = DuckTables
 _tables = _Tables(MANIFEST["files"], DATA)
-query = _tables.query
+_tables_named = [one["name"] for file in MANIFEST["files"] for one in file["tables"]]
+_read = {{}}
+try:
+    display
+except NameError:  # outside of Jupyter
+    display = print
+
+
+def _rows_of_table(name):
+    quoted = name.replace('"', '""')
+    return _tables.query(f'SELECT * FROM "{{quoted}}"')
+
+
+def _read_table(name):
+    frame = _rows_of_table(name)
+    _read[name] = frame.copy(deep=int(pd.__version__.split(".")[0]) < 3)
+    return frame
+
+
+def _is_kept(name, frame):
+    was = _read.get(name)
+    return any(frame is one for one in RAN.values()) or (was is not None and frame.equals(was))
+
+
+def table(name):
+    return _rows_of_table(name)
+
+
+def query(sql):
+    there = {{name: value for name, value in globals().items() if isinstance(value, pd.DataFrame)}}
+    own = {{name: there[name] for name in named_in(sql, there)}}
+    if all(_is_kept(name, frame) for name, frame in own.items()):
+        return _tables.query(sql)
+    taken = {{name.lower() for name in own}}
+    others = [name for name in named_in(sql.lower(), _tables_named) if name not in taken]
+    return query_frames(sql, {{**{{name: _rows_of_table(name) for name in others}}, **own}})
 
 
 def open_file(name):
-    for file in MANIFEST["files"]:
-        if name in (file["handle"], file["name"], file["slug"]):
-            return str(files_by_hash([file], DATA)[file["sha256"]])
-    raise FileNotFoundError(name)
+    file = file_named(MANIFEST["files"], name)
+    path = files_by_hash([file], DATA).get(file["sha256"])
+    if path is None:
+        raise FileNotFoundError(f"{{file['name']}} is not in {{DATA}}")
+    return str(path)
 
 
 def check_result(answer, call, frame, number=0):
@@ -111,7 +149,7 @@ def _cells(manifest: Manifest) -> Iterator[Json]:
     yield _code(START.format(manifest=repr(compact)), hidden=True)
     frames = _frames(manifest)
     if frames:
-        yield _code("\n".join(f"{name} = query('SELECT * FROM \"{name}\"')" for name in frames))
+        yield _code("\n".join(f"{name} = _read_table({name!r})" for name in frames))
     for answer in manifest.answers:
         yield _text(f"## {answer.question.strip() or 'No question'}")
         yield from _of_answer(answer)
@@ -145,7 +183,7 @@ def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:
             yield _code(source)
     elif call.sql and call.results:
         result = call.results[0].result_id
-        asked = f"query({_quoted(call.sql.strip())}, {result!r})"
+        asked = f"_tables.query({_quoted(call.sql.strip())}, {result!r})"
         checked = f"check_result({answer!r}, {call.id!r}, {asked})"
         yield _code(f"{result} = {checked}\n{result}" if result else checked)
     else:

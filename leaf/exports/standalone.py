@@ -4,6 +4,8 @@
 import hashlib
 import math
 import re
+import unicodedata
+from collections.abc import Iterable
 from datetime import datetime as _Moment
 from decimal import Decimal
 from pathlib import Path
@@ -53,6 +55,41 @@ def column_name(column: Any) -> str:
     """In one word, of a name with several levels too."""
     parts = column if isinstance(column, tuple) else (column,)
     return "_".join(str(part) for part in parts if str(part)) or "column"
+
+
+def file_named(files: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """The file of that handle, name or end of a name, as the chat's `open_file` takes them."""
+    key = file_key(name)
+    for file in files:
+        if name.strip() == file["handle"]:
+            return file
+    named = [file for file in files if key in (file_key(file["name"]), file["slug"].lower())]
+    named = named or [file for file in files if file_key(file["name"]).endswith(f"/{key}")]
+    if len(named) != 1:
+        raise FileNotFoundError(f"{'several files are' if named else 'no file is'} called {name}")
+    return named[0]
+
+
+def file_key(name: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(name.split()).casefold())
+
+
+def named_in(sql: str, names: Iterable[str]) -> list[str]:
+    """Those that SQL has as whole words."""
+    words = set(re.findall(r"\w+", sql))
+    return [name for name in names if name in words]
+
+
+def query_frames(sql: str, frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """Rows of a query over frames by their names."""
+    import duckdb
+
+    with duckdb.connect() as con:
+        con.execute("SET TimeZone = 'UTC'")
+        con.execute(f"SET pandas_analyze_sample = {2**40}")  # or 2.5 behind a 1 is read as 2
+        for name, frame in frames.items():
+            con.register(name, frame)
+        return rows_of(con.sql(sql.strip().rstrip(";")))
 
 
 CELL_SHOWN = 500
@@ -173,6 +210,11 @@ def as_kept(number: int, kind: Any) -> str:
     return f"CAST(#{number} AS VARCHAR)" if str(kind) == "INTERVAL" else f"#{number}"
 
 
+def rows_of(relation: Any) -> pd.DataFrame:
+    columns = ", ".join(map(as_kept, range(1, 1 + len(relation.types)), relation.types))
+    return relation.project(columns).df().set_axis(relation.columns, axis=1)
+
+
 class DuckTables:
     """The tables without Leaf: CSV and Parquet files by DuckDB's own reader."""
 
@@ -205,11 +247,7 @@ class DuckTables:
 
     def query(self, sql: str, name: str = "") -> pd.DataFrame:
         """`name` is that of the result in the chat: later queries may read from it."""
-        relation = self.con.sql(sql.strip().rstrip(";"))
-        frame = relation.project(
-            ", ".join(map(as_kept, range(1, 1 + len(relation.types)), relation.types))
-        )
-        result = frame.df().set_axis(relation.columns, axis=1)
+        result = rows_of(self.con.sql(sql.strip().rstrip(";")))
         self.keep(name, result)
         return result
 
