@@ -15,8 +15,8 @@ from leaf.drive.model import DriveFolder
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.store.model import Scope
 from leaf.tools import registry
-from tests.drive_kit import leaf_beside
-from tests.drive_server import ANA, DOC, DOCX, DriveServer, docx
+from tests.drive_kit import connect, leaf_beside
+from tests.drive_server import ANA, BEN, DOC, DOCX, DriveServer, docx
 from tests.leaf_kit import SALES, finished, text_of
 
 
@@ -87,6 +87,22 @@ def test_what_rests_on_an_older_revision_says_so(
     )
     assert fresh.data.table["rows"] == [[5]]
     assert "changed_since" not in fresh.data
+
+
+def test_what_another_google_account_does_not_see_is_not_said_to_be_deleted(
+    google: DriveServer, home: tuple[Leaf, Scope]
+) -> None:
+    leaf, scope = home
+    session = leaf.session(scope)
+    file_id = google.add("sales.csv", "text/csv", google.root(ANA), SALES)
+    chat = session.chats.create()
+    session.tools.run("read_drive_file", {"file": file_id}, chat_id=chat.id)
+    drive = leaf._house.drive
+    connect(drive.begin, drive.finish, google, scope, BEN)
+    assert [change.what for change in session.drive.changes(chat.id, max_age=0)] == ["removed"]
+    output = session.tools.run("query_tables", {"sql": "SELECT 1 FROM sales"}, chat_id=chat.id)
+    assert "or not shared with the connected account any more" in output.text
+    assert "was removed" not in output.text
 
 
 def test_folders_are_listed_searched_and_read_by_name(

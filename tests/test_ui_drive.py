@@ -264,8 +264,8 @@ def test_changes_are_named_newest_first() -> None:
         DriveChange("2", "new.pdf", "added", NOW, folder="Reports"),
         DriveChange("3", "gone.txt", "removed", NOW - timedelta(days=1)),
     ]
-    said = "Meanwhile in Drive: new.pdf is new in Reports, gone.txt is gone, old.csv has changed."
-    assert freshness.summary(changes) == said
+    said = "new.pdf is new in Reports, gone.txt is gone or no longer shared, old.csv has changed"
+    assert freshness.summary(changes) == f"Meanwhile in Drive: {said}."
 
 
 def test_a_changed_file_is_marked_under_the_answer_that_rests_on_it(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from leaf.drive import query
-from leaf.drive.model import BroughtFile, DriveItem, DriveListing
+from leaf.drive.model import BroughtFile, DriveChange, DriveItem, DriveListing
 from leaf.errors import DriveNotConnectedError, InvalidInputError, NotFoundError, not_found
 from leaf.files.line import attached_line
 from leaf.shapes.results import Arrived, ChangedSince, DriveItemShown, PassageShown, ToolResult
@@ -325,6 +325,19 @@ def _notes(context: ToolContext, brought: BroughtFile, chat_file: ChatFile) -> l
     return notes
 
 
+def _since(change: DriveChange) -> str:
+    """What became of a file in Drive; a file that cannot be reached any more need not be deleted."""
+    if change.what == "changed":
+        return (
+            f"was changed in Drive on {change.at:%Y-%m-%d}; this rests on the older version. "
+            "Call read_drive_file to read it anew."
+        )
+    return (
+        f"is gone from Drive, or not shared with the connected account any more (seen on "
+        f"{change.at:%Y-%m-%d}); this rests on the copy in the library."
+    )
+
+
 def with_changes(context: ToolContext, output: ToolOutput) -> ToolOutput:
     """The output, with a note if it rests on a file that has changed in Drive since it was brought
     in. Asks nothing of Google."""
@@ -337,12 +350,7 @@ def with_changes(context: ToolContext, output: ToolOutput) -> ToolOutput:
     outdated = context.drive.outdated(context.scope, from_drive)
     if not outdated:
         return output
-    notes = [
-        f"Note: {used[file_id]} was {change.what} in Drive on {change.at:%Y-%m-%d}; this rests on "
-        f"the older version. "
-        + ("Call read_drive_file to read it anew." if change.what == "changed" else "")
-        for file_id, change in outdated.items()
-    ]
+    notes = [f"Note: {used[file_id]} {_since(change)}" for file_id, change in outdated.items()]
     changed: list[ChangedSince] = [
         {"file_id": i, "id": c.id, "what": c.what} for i, c in outdated.items()
     ]

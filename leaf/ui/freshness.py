@@ -25,7 +25,12 @@ from leaf.ui.wake import session_id
 ASK_EVERY = 150.0
 """Seconds between two questions to Google while the chat is open."""
 NAMED = 4
-WHAT = {"changed": mark("has changed"), "added": mark("is new"), "removed": mark("is gone")}
+WHAT = {
+    "changed": mark("has changed"),
+    "added": mark("is new"),
+    # Google does not tell the one from the other, and another account may be connected since.
+    "removed": mark("is gone or no longer shared"),
+}
 
 
 @dataclass
@@ -120,8 +125,8 @@ def since(chat_id: str, file_ids: Sequence[str]) -> list[tuple[str, str]]:
         name, at = words.cut(change.name, 60), words.when(change.at, today)
         if change.what == "removed":
             text = t(
-                "{name} was removed from Drive ({at}). This answer rests on the "
-                "copy in your library.",
+                "{name} is gone from Drive, or not shared with the connected account any more "
+                "({at}). This answer rests on the copy in your library.",
                 name=name,
                 at=at,
             )
@@ -132,7 +137,7 @@ def since(chat_id: str, file_ids: Sequence[str]) -> list[tuple[str, str]]:
                 at=at,
             )
         headline = (
-            mark("{name} was removed from Drive")
+            mark("{name} is gone from Drive or no longer shared")
             if change.what == "removed"
             else mark("{name} was changed in Drive")
         )
