@@ -209,6 +209,27 @@ def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(
         session.results.export(chat.id, result, "exe", into=tmp_path)  # type: ignore[arg-type]
 
 
+def test_an_excel_file_says_what_its_rows_rest_on_and_what_is_not_in_them(
+    leaf: Leaf, tmp_path: Path
+) -> None:
+    session = leaf.session(leaf.local_scope())
+    rows = "".join(f"{name},{n}\n" for n, name in enumerate(("North", "South", "East", "West"), 1))
+    file = add(session, "summed.csv", f"region,revenue\n{rows}Total,10\n".encode())
+    chat = session.chats.create()
+    result = asked(session, chat.id, file.id, "SELECT * FROM summed LIMIT 2")
+
+    def told() -> list[tuple[Any, ...]]:
+        path = session.results.export(chat.id, result, "xlsx", into=tmp_path)
+        book = openpyxl.load_workbook(path)
+        return [row[:2] for row in book["Query"].iter_rows(values_only=True)]
+
+    assert ("Rests on", "4 of 5 rows of summed.csv; 1 left out as a total") in told()
+    assert ("Doubtful", f"{result} ends at its own LIMIT (2 rows): it is not the whole.") in told()
+    session.files.delete(file.id)
+    gone = f"summed.csv, which {result} was made from, was deleted since."
+    assert ("Doubtful", gone) in told()
+
+
 def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> None:
     utc = datetime.datetime(2025, 1, 1, 12, tzinfo=datetime.UTC)
     table = pa.table(

@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from leaf.errors import LeafError
+from leaf.language.text import ENGLISH, speaking
+from leaf.provenance import coverage
 from leaf.sessions.house import House
 from leaf.shapes.part_values import texts_of
+from leaf.shapes.parts import CoverageData
 from leaf.shapes.pins import PinContent
 from leaf.shapes.results import Covered
 from leaf.store import edited_steps, messages, newer_files
@@ -73,6 +76,25 @@ def draft(house: House, scope: Scope, asked: ResultPinned, *, newest: bool = Fal
     )
 
 
+def remarks_on(house: House, scope: Scope, chat_id: str, name: str) -> list[tuple[str, str]]:
+    """What a reader of the rows of a result has to know, each with what sort of remark it is."""
+    one = house.tables.results.get(scope, chat_id, name)
+    try:
+        files = _files(house, scope, chat_id, newest=False)
+        read = house.tables.queries.read_result(scope, chat_id, one, files)
+    except LeafError as e:  # the rows leave all the same
+        return [("Note", f"How its tables were read could not be looked at: {e.message}")]
+    covered: CoverageData = {"files": _covered(_readings(read))}
+    with speaking(ENGLISH):
+        rests = [("Rests on", coverage.line(covered, named=True))] if read.tables else []
+        doubtful = [*read.said, *coverage.doubts(covered)]
+        return [
+            *rests,
+            *(("Doubtful", text) for text in doubtful),
+            *(("Note", text) for text in coverage.notes(covered)),
+        ]
+
+
 def stale(
     content: PinContent, now: Mapping[str, SourceFile], newer: Mapping[str, File]
 ) -> list[str]:
@@ -118,12 +140,16 @@ def _content(
         "wide": len(page.columns),
         "sql": str(about.get("sql") or "")[:CODE],
         "code": str(about.get("code") or "")[:CODE],
-        "covered": [cast("Covered", asdict(remarks.coverage(one))) for one in readings],
+        "covered": _covered(readings),
         "sources": [table_read(one) for one in readings],
         "said": list(notes),
         "seconds": float(about.get("seconds") or 0),
         "computed_at": str(about.get("created") or ""),
     }
+
+
+def _covered(readings: Sequence[remarks.ReadTable]) -> list[Covered]:
+    return [cast("Covered", asdict(remarks.coverage(one))) for one in readings]
 
 
 def _drawn(content: PinContent, spec: dict[str, Any], page: ResultPage) -> PinContent:

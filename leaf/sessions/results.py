@@ -10,6 +10,7 @@ from typing import Literal
 from leaf.errors import NotFoundError
 from leaf.runs.edited import part_of
 from leaf.sessions.house import Part
+from leaf.sessions.pinning import remarks_on
 from leaf.shapes.part_values import call_in, tool_name
 from leaf.shapes.parts import ToolPart
 from leaf.store import audit, chats, edited_steps, messages, newer_files
@@ -153,8 +154,12 @@ class Results(Part):
             c.file.id: c.file.name
             for c in self._house.library.chat_files(self._scope, chat_id, deleted=True)
         }
-        path = self._house.tables.results.export(
-            self._scope, chat_id, result_id, form, into=into, names=names
+        results, remarks = self._house.tables.results, list[tuple[str, str]]()
+        if form == "xlsx":
+            results.path(self._scope, chat_id, result_id)  # or they were put back only for Excel
+            remarks = remarks_on(self._house, self._scope, chat_id, result_id)
+        path = results.export(
+            *(self._scope, chat_id, result_id, form), into=into, names=names, remarks=remarks
         )
         audit.note(self._db, self._scope, "result exported", f"{chat_id} {result_id}")
         return path

@@ -35,7 +35,8 @@ def xlsx(parquet: str, about: Json, out: str) -> None:
     with what it rests on.
 
     `about`: {"query", "rows", "created", "seconds", "sources": [{"table", "file", "place", "rows",
-    "sha256"}]}. Raises InvalidInputError where Excel has no room for it.
+    "sha256"}], "remarks": [(sort, text)]}. Raises InvalidInputError where Excel has no room for
+    it.
     """
     import pyarrow.parquet as pq
     from openpyxl import Workbook
@@ -87,6 +88,8 @@ def _write_about(book: Any, about: Json, written: _SheetWriter, bold: Any) -> No
         ("Seconds", about.get("seconds")),
     ):
         write.row([label, value])
+    for sort, text in about.get("remarks") or ():
+        write.row([sort, text])
     if write.cut:
         write.row(
             ["Note", f"The query has {len(query):,} characters; the first {CELL:,} are here."]

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
@@ -218,11 +218,12 @@ class KeptResults:
         *,
         into: Path,
         names: Mapping[str, str] | None = None,
+        remarks: Sequence[tuple[str, str]] = (),
         stop: threading.Event | None = None,
     ) -> Path:
         """The whole result as a file: `csv`, `csv-raw`, `xlsx` or `parquet`, made in the folder
         `into` where it is not its Parquet. Only `csv-raw` leaves text as it is that a spreadsheet
-        takes for a formula. `names` (file id -> name) are told in an Excel file.
+        takes for a formula. `names` (file id -> name) and `remarks` are told in an Excel file.
 
         Raises NotFoundError, InvalidInputError, also for a result that is too large for Excel.
         """
@@ -242,7 +243,7 @@ class KeptResults:
                 arguments["memory_mb"] = EXPORT_LIMITS.memory_mb
             else:
                 function = "leaf.tables.export:xlsx"
-                arguments["about"] = _told(one.about, names or {})
+                arguments["about"] = {**_told(one.about, names or {}), "remarks": [*remarks]}
             inputs = {"t.parquet": path}
             written = f"export.{form.removesuffix('-raw')}"
             self._pool.call(
