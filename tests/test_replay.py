@@ -809,6 +809,28 @@ def test_a_notebook_has_the_tables_of_python_as_the_chat_kept_them(tmp_path: Pat
         assert "DIFFERENT" not in ran.stdout
 
 
+def a_csv(folder: Path, name: str, slug: str, content: bytes) -> Json:
+    """A file in a folder, and what a manifest says of it."""
+    (folder / name).write_bytes(content)
+    sha256 = hashlib.sha256(content).hexdigest()
+    about = {"name": name, "slug": slug, "kind": "csv", "size": len(content), "sha256": sha256}
+    return {**about, "tables": [{"name": slug}]}
+
+
+def test_a_file_that_a_notebook_cannot_read_keeps_no_other_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [
+        a_csv(tmp_path, "ort.csv", "ort", "Straße;Ort\nMüller;Köln\n".encode("cp1252")),
+        a_csv(tmp_path, "sales[1].csv", "sales", b"n\n1\n"),
+        a_csv(tmp_path, "sales1.csv", "other", b"n\n2\n"),  # which the name before may stand for
+    ]
+    tables = standalone.DuckTables(files, tmp_path)
+    assert "ort.csv cannot be read without Leaf" in capsys.readouterr().out
+    both = tables.query("SELECT sales.n, other.n AS other FROM sales, other")
+    assert both.to_numpy().tolist() == [[1, 2]]
+
+
 def test_a_notebook_opens_files_by_the_names_that_the_chat_takes() -> None:
     names = ["2024/Sales.csv", "2025/Sales.csv", "staff.csv"]
     files = [{"handle": f"f{n}", "name": name, "slug": f"s{n}"} for n, name in enumerate(names)]

@@ -1,6 +1,7 @@
 # The first cell of a notebook from a bundle: its source is copied there, so nothing here may need
 # Leaf. It finds the data files by their SHA-256, runs the queries, and compares what comes out with
 # what the chat had. The chat's own Python shares these names, so they are none that it may take.
+import glob
 import hashlib
 import math
 import re
@@ -232,18 +233,27 @@ class DuckTables:
             )
             if path is None:
                 print(f"Missing: {file['name']} (sha256 {file['sha256'][:12]}…)")
-            elif reader is None or len(tables) > 1:
+            elif (
+                reader is None
+                or len(tables) > 1
+                or not self._has_read(reader, path, tables[0] if tables else file["slug"])
+            ):
                 print(
                     f"{file['name']} cannot be read without Leaf; the first lines of this "
                     f"notebook say how to have it."
                 )
-            else:
-                for name in tables or [file["slug"]]:
-                    quoted = str(path).replace("'", "''")
-                    self.con.execute(
-                        f"CREATE VIEW \"{name}\" AS FROM {reader}('{quoted}', "
-                        f"hive_partitioning = false)"
-                    )
+
+    def _has_read(self, reader: str, path: Path, name: str) -> bool:
+        """Make a file a table, and say whether DuckDB can read its beginning."""
+        import duckdb
+
+        quoted = glob.escape(str(path)).replace("'", "''")  # [1] in a name is no pattern
+        source = f"{reader}('{quoted}', hive_partitioning = false)"
+        try:
+            self.con.execute(f'CREATE VIEW "{name}" AS FROM {source}')
+        except duckdb.Error:  # other files are read all the same
+            return False
+        return True
 
     def query(self, sql: str, name: str = "") -> pd.DataFrame:
         """`name` is that of the result in the chat: later queries may read from it."""
