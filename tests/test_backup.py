@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import threading
+import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +24,7 @@ from leaf.keeping.backup import BYTES, MADE_AGAIN, OF_NOW
 from leaf.keeping.restore import restore
 from leaf.sessions.session import Session
 from leaf.settings import Settings
-from leaf.store import rows
+from leaf.store import leftovers, rows
 from leaf.store.blob_names import unscoped_named
 from leaf.store.changes import TOPICS
 from leaf.store.database import now
@@ -438,6 +440,22 @@ def test_a_failed_backup_leaves_nothing_and_a_name_is_never_taken_over(tmp_path:
             with pytest.raises(StoreError, match="is full"):
                 fill_the_disk(tmp_path / name)
             assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_a_killed_backup_left_goes_with_the_next_one_there(tmp_path: Path) -> None:
+    long_ago = time.time() - 2 * leftovers.DAY
+    names = (".a.zip.0123abcd.unfinished", ".b.0123abce.unfinished", ".c.0123abcf.unfinished")
+    old, folder, busy, own = (tmp_path / name for name in (*names, ".mine.unfinished"))
+    for path in (folder / "blobs", busy / "blobs"):
+        path.mkdir(parents=True)
+    for path in (old, own, folder / "blobs" / "x", busy / "blobs" / "x"):
+        path.write_bytes(b"x")
+    for path in tmp_path.rglob("*"):
+        os.utime(path, (long_ago, long_ago))
+    os.utime(busy / "blobs" / "x")  # which is being written, however long that takes
+    with archive.making(tmp_path / "new.zip") as writer:
+        writer.add("part", [b"x"])
+    assert {path.name for path in tmp_path.iterdir()} == {busy.name, own.name, "new.zip"}
 
 
 def fill_the_disk(target: Path) -> None:

@@ -58,6 +58,7 @@ def test_what_killed_processes_left_is_removed_after_a_day_and_not_before(tmp_pa
         folder.mkdir()
         (folder / "content").write_text("half")
     (tmp_path / "kept").write_text("x")
+    os.utime(old / "content", (0, 0))
     os.utime(old, (0, 0))
     leftovers.remove(tmp_path, ".drive-*")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".drive-new", "kept"]

@@ -7,7 +7,8 @@ are.
     blobs.jsonl              workspace, SHA-256 and size of each blob
     blobs/WORKSPACE/SHA256   its bytes
 
-A backup is made under another name and gets its own when all of it is there and on the disk.
+A backup is made under another name and gets its own when all of it is there and on the disk. What a
+killed process has left of one beside it goes with the next one there, a day later.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ import shutil
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from leaf.errors import InvalidInputError, LeafError, StoreError
+from leaf.store import leftovers
 
 FORMAT = 1
 """Raised when a backup is laid out in another way."""
@@ -152,6 +154,8 @@ def making(target: Path) -> Iterator[BackupWriter]:
         )
     if not target.parent.is_dir():
         raise InvalidInputError(f"There is no folder {target.parent}.", "Make it first.")
+    with suppress(OSError):
+        leftovers.remove(target.parent, f".*.{'[0-9a-f]' * 8}.unfinished")
     half = target.with_name(f".{target.name}.{secrets.token_hex(4)}.unfinished")
     try:
         with _explained(target):

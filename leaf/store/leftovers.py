@@ -16,9 +16,15 @@ def remove(folder: Path, pattern: str) -> None:
     where none can be listed."""
     for old in folder.glob(pattern):
         with suppress(OSError):
-            if time.time() - old.stat().st_mtime < DAY:
+            if time.time() - _written_at(old) < DAY:
                 continue
             if old.is_dir():
                 shutil.rmtree(old, ignore_errors=True)
             else:
                 old.unlink(missing_ok=True)
+
+
+def _written_at(path: Path) -> float:
+    """When it was written to last, or anything below it. Raises OSError for what goes meanwhile."""
+    below = [*path.rglob("*")] if path.is_dir() else []
+    return max(one.stat().st_mtime for one in (path, *below))
