@@ -670,6 +670,16 @@ def test_head_of_a_result_in_no_order_is_looked_for_in_all_of_it() -> None:
     )
 
 
+def test_a_notebook_looks_for_the_head_of_a_result_in_no_order_in_all_of_it() -> None:
+    days = pd.to_datetime(["2025-01-04", "2025-01-03", "2025-01-02", "2025-01-01", "2025-01-01"])
+    frame = pd.DataFrame({"k": list("dcbaa"), "n": [4.0, 3.0, 2.0, 0.1 + 0.2, 1.0], "day": days})
+    head = [["a", 0.3, "2025-01-01"], ["b", 2, "2025-01-02"], ["a", 1, "2025-01-01"]]
+    kept = {"total": 5, "columns": ["k", "n", "day"], "rows": head}
+    assert standalone.result_differences(kept, frame) == ""
+    twice = {**kept, "rows": [*head[:2], head[0]]}
+    assert standalone.result_differences(twice, frame).startswith("9 of the first cells")
+
+
 @pytest.mark.parametrize("same", [compare.same, standalone.same_cell])
 def test_numbers_that_name_something_are_the_same_to_the_last_digit(same: Any) -> None:
     assert not same(12345678901, 12345678905)
