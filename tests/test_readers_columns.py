@@ -243,3 +243,55 @@ def test_months_of_a_year_are_no_fractions(tmp_path: Path, texts: list[str]) -> 
 
 def test_rates_that_look_like_months_are_numbers(tmp_path: Path) -> None:
     assert column(tmp_path, ["1.1987", "1.2034", "1.2011"])[1] == [1.1987, 1.2034, 1.2011]
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["1.234,50-", "12.000,00-", "5.321,10", "7,05"], [-1234.5, -12000.0, 5321.1, 7.05]),
+        (["1.234,50- EUR", "5.321,10 EUR", "12,00- EUR"], [-1234.5, 5321.1, -12.0]),
+        (["1.234-", "5.000", "3", "12.000-"], [-1234, 5000, 3, -12000]),
+    ],
+)
+def test_a_minus_behind_a_number_is_its_sign(
+    tmp_path: Path, values: list[str], numbers: list[float]
+) -> None:
+    kind, rows, _ = column(tmp_path, values, "amount")
+    assert (kind != "VARCHAR", rows) == (True, numbers)
+
+
+def test_years_from_which_on_something_was_are_no_negative_numbers(tmp_path: Path) -> None:
+    kind, rows, _ = column(tmp_path, ["1990-", "2001-", "1985-"], "since")
+    assert (kind, rows[0]) == ("VARCHAR", "1990-")
+
+
+@pytest.mark.parametrize("form", ["%d-%b-%y", "%d %b %y", "%d-%b-%y %H:%M"])
+def test_dates_with_the_month_as_a_word_and_a_short_year_are_dates(
+    tmp_path: Path, form: str
+) -> None:
+    days = every(40)
+    for texts in ([d.strftime(form) for d in days], [d.strftime(form).upper() for d in days]):
+        kind, rows, notes = column(tmp_path, texts)
+        assert kind in ("DATE", "TIMESTAMP")
+        assert [(d.year, d.month, d.day) for d in rows] == [(d.year, d.month, d.day) for d in days]
+        assert "two-digit-years" in notes
+
+
+def test_blanks_that_fill_a_column_to_one_length_are_left_off(tmp_path: Path) -> None:
+    text = "id\tcode\tname\nLNS1    \tA \tAnn\nLNS22   \tB\tBo \nLNS333  \tC \tCy\n"
+    read = columns(tmp_path, text)
+    assert read["id"][1:] == (
+        ["LNS1", "LNS22", "LNS333"],
+        "blanks-left-off: Blanks that fill 'id' to one length were left off.",
+    )
+    assert read["code"][1] == ["A ", "B", "C "]
+    late = "id\tn\n" + "".join(f"K{n:04}  \t{n}\n" for n in range(1500)) + "longer one  \t1\n"
+    assert columns(tmp_path, late)["id"][1][0] == "K0000  "
+
+
+def test_numbers_of_which_many_have_a_flag_stay_text_and_it_is_said(tmp_path: Path) -> None:
+    flags = ["", " b", " p", "", "", " e", ""]
+    kind, _, notes = column(tmp_path, [f"{n}.5{flag}" for n, flag in enumerate(flags)], "rate")
+    assert kind == "VARCHAR"
+    assert notes.startswith("cells-unparsed: 'rate' stays text: 3 of 7 values are no numbers")
+    assert not column(tmp_path, ["A12", "B13", "14", "15", "16"], "sku")[2]

@@ -43,6 +43,7 @@ EFFECTS: dict[str, Effect] = {
             *("members-left", "rows-long", "rows-ragged", "repaired-quotes", "encoding-guessed"),
             *("cells-unparsed", "error-cells", "missing-words", "no-cached-values", "types-mixed"),
             *("currency", "currency-mixed", "currency-stripped", "percent", "durations"),
+            *("scaled", "zeros-in-front"),
             *(
                 "numbers-ambiguous",
                 "footnote-marks",
@@ -67,6 +68,7 @@ EFFECTS: dict[str, Effect] = {
         (
             *(
                 "animation",
+                "blanks-left-off",
                 "binary-left-out",
                 "controls-mended",
                 "cues-skipped",

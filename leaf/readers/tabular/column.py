@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from leaf.readers.tabular.cells import NO_VALUE
-from leaf.readers.tabular.plans import BLANKS, TEXT, ParsePlan, ThousandsMarks
+from leaf.readers.tabular.codes import BLANKS
+from leaf.readers.tabular.plans import TEXT, ParsePlan, ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
 
 
@@ -36,6 +37,8 @@ class Column:
     """A text of the sample that shows that what looks like numbers is none."""
     either_end: str = ""
     """A date whose year may stand first or last, where nothing decides."""
+    padded: bool = False
+    """Whether its texts are filled with blanks to one length."""
     unmarked: bool = False
     """Whether the sample fits plans with either decimal mark though no value has one: `5 €`."""
 

@@ -165,6 +165,14 @@ def codes_note(name: str, example: str) -> Note:
     return Note("codes-kept", text, 1, short=f"'{name}' is text: codes such as {example}.")
 
 
+def padded_notes(columns: Sequence[Column]) -> list[Note]:
+    """Of texts whose blanks at the end were left off."""
+    if not columns:
+        return []
+    text = f"Blanks that fill {_names(columns)} to one length were left off."
+    return [Note("blanks-left-off", text, len(columns))]
+
+
 def _two_digits(columns: Sequence[Column]) -> Note:
     """How years of two digits were read, and where they stand first, which is not usual."""
     text = f"Years have two digits in {_names(columns)}; 69 to 99 were read as 19xx."

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import NO_VALUE
+from leaf.readers.tabular.codes import SAMPLE, codes_in
 from leaf.readers.tabular.column import (
     Column,
     Counts,
@@ -24,16 +25,21 @@ from leaf.readers.tabular.column import (
     trimmed,
     without_missing,
 )
-from leaf.readers.tabular.column_notes import codes_note, mixed_note, notes_of, zone_note
+from leaf.readers.tabular.column_notes import (
+    codes_note,
+    mixed_note,
+    notes_of,
+    padded_notes,
+    zone_note,
+)
 from leaf.readers.tabular.plans import (
     GROUPED,
     OFFSET,
-    SAMPLE,
     ZONED,
     ParsePlan,
     ThousandsMarks,
     as_written,
-    codes_in,
+    is_padded,
     marks_of,
     proof_of,
     propose,
@@ -147,6 +153,7 @@ def _select(relation: str, columns: Sequence[Column]) -> str:
     for c in columns:
         source = identifier(c.source)
         if c.text:
+            source = f"rtrim({source}, ' ')" if c.padded else source
             source = (
                 f"nullif({source}, '')"
                 if c.plan.kind == "text"
@@ -205,6 +212,7 @@ def _decide(
     ]
     notes += [note for note in zoned if note]
     notes += [codes_note(c.name, c.codes) for c in columns if c.codes]
+    notes += padded_notes(_padded(connection, relation, columns))
     return notes + notes_of(connection, relation, unproven, counts, doubtful)
 
 
@@ -228,9 +236,28 @@ def _propose_all(
                 sample = list(map(numeral_of, sample))
             column.codes = "" if column.proposals else codes_in(sample)
             column.marks = marks_of(sample) if column.proposals else None
+            column.padded = is_padded(sample)
             column.proof = proof_of(sample) if column.proposals else 0
             column.twins = twins_of(sample) if column.proposals else None
             column.unmarked = not column.marks and _readings(column.proposals)
+
+
+def _padded(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column]
+) -> list[Column]:
+    """Columns of text of which not the sample alone is filled with blanks to one length."""
+    for column in columns:
+        column.padded &= column.plan.kind == "text"
+    padded = [c for c in columns if c.padded]
+    if not padded:
+        return []
+    lengths = ", ".join(
+        f"count(DISTINCT length(nullif({identifier(c.source)}, '')))" for c in padded
+    )
+    counts = connection.execute(f"SELECT {lengths} FROM {relation}").fetchone() or ()
+    for column, count in zip(padded, counts, strict=True):
+        column.padded = count == 1
+    return [c for c in padded if c.padded]
 
 
 def _proof(

@@ -9,25 +9,23 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from leaf.readers.tabular.cells import NO_VALUE
+from leaf.readers.tabular.codes import BLANKS, are_periods, codes_in, different
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.units import Unit, units_of
 
-SAMPLE = 1_000
 CURRENCY = r"(?:[$€£¥₹₽₩₺]|US\$|R\$|USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY|BRL)"
 _SIGN = "[-+−]?"
 _SPACE = "[ \u00a0\u202f\u2009'’]"
-BLANKS = " \t\n\u00a0"
-_WHOLE = {
-    ".": r"(?:0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(?:,[0-9]{3})+)",
-    ",": r"(?:0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)",
-    " .": rf"(?:0|[1-9][0-9]{{0,14}}|[1-9][0-9]{{0,2}}(?:{_SPACE}[0-9]{{3}})+)",
-    " ,": rf"(?:0|[1-9][0-9]{{0,14}}|[1-9][0-9]{{0,2}}(?:{_SPACE}[0-9]{{3}})+)",
-    "in.": r"(?:0|[1-9][0-9]{0,14}|[1-9][0-9]?(?:,[0-9]{2})*,[0-9]{3})",
+_THOUSANDS = {
+    ".": r"[1-9][0-9]{0,2}(?:,[0-9]{3})+",
+    ",": r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+",
+    " .": rf"[1-9][0-9]{{0,2}}(?:{_SPACE}[0-9]{{3}})+",
+    " ,": rf"[1-9][0-9]{{0,2}}(?:{_SPACE}[0-9]{{3}})+",
+    "in.": r"[1-9][0-9]?(?:,[0-9]{2})*,[0-9]{3}",
 }
-"""Integer part by style: `.` is 1,234.5, `,` is 1.234,5, ` .` and ` ,` are 1 234.5 and 1 234,5,
-`in.` is 12,34,567.5."""
-
-
+"""Whole numbers with marked thousands by style: `.` is 1,234.5, `,` is 1.234,5, ` .` and ` ,` are
+1 234.5 and 1 234,5, `in.` is 12,34,567.5."""
+_WHOLE = {style: rf"(?:0|[1-9][0-9]{{0,14}}|{some})" for style, some in _THOUSANDS.items()}
 _CLOCK = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
 _ISO = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 OFFSET = r"(?:Z|[-+][0-9]{2}:?[0-9]{2})"
@@ -110,7 +108,7 @@ def _number(
     money = f"(?:{CURRENCY}\\s?)?" if currency else ""
     tail = (r"\s?%" if percent else "") + (f"(?:\\s?{CURRENCY})?" if currency else "")
     bare = rf"{_SIGN}{money}{_SIGN}{core}{tail}"
-    pattern = rf"{bare}|\({money}{core}{tail}\)"
+    pattern = rf"{bare}|\({money}{core}{tail}\)|{money}{_marked(style, whole)}-{tail}"
     strip = [_SPACE] + ([CURRENCY, "%"] if currency or percent else [])
     kind, sql_type = ("integer", "BIGINT") if whole else ("decimal", "DOUBLE")
     value = f"TRY_CAST({_stripped(strip, style)} AS {sql_type})"
@@ -126,13 +124,20 @@ def _core(style: str, whole: bool) -> str:
     return rf"(?:{_WHOLE[style]}(?:[{mark}][0-9]*)?|[{mark}][0-9]+){power}"
 
 
+def _marked(style: str, whole: bool) -> str:
+    """The pattern of a number that may have its minus behind it, as in 1,234.50-: one with a mark,
+    since 1990- is rather the year from which on."""
+    fraction = "" if whole else f"|{_WHOLE[style]}[{style[-1]}][0-9]+"
+    return f"(?:{_THOUSANDS[style]}{fraction})"
+
+
 def _stripped(strip: Sequence[str], style: str) -> str:
     """SQL: a text without what these patterns match, with a dot as its only mark."""
     x = "replace({x}, '−', '-')"
     x = f"regexp_replace({x}, {literal('|'.join(strip))}, '', 'g')"
     mark = style[-1]
     x = f"replace(replace({x}, '.', ''), ',', '.')" if mark == "," else f"replace({x}, ',', '')"
-    return f"regexp_replace({x}, '^\\((.*)\\)$', '-\\1')"
+    return f"regexp_replace({x}, '^\\((.*)\\)$|^(.*)-$', '-\\1\\2')"
 
 
 @cache
@@ -245,12 +250,13 @@ def _dates() -> list[ParsePlan]:
         *_times(rf"{day}\.{day}\.[0-9]{{2}}", ["%d.%m.%y"], "dmy.2"),
         *_years_first(),
     ]
-    for sep in "/-":
-        for year, code, two in (("[0-9]{4}", "%Y", ""), ("[0-9]{2}", "%y", "2")):
+    for year, code, two in (("[0-9]{4}", "%Y", ""), ("[0-9]{2}", "%y", "2")):
+        named = f"{day}[ -]{month}[ -]{year}"
+        plans += _times(named, [f"%d-%b-{code}", f"%d %b {code}"], "text" + two)
+        for sep in "/-":
             plans += _times(f"{day}{sep}{day}{sep}{year}", [f"%d{sep}%m{sep}{code}"], "dmy" + two)
             plans += _times(f"{day}{sep}{day}{sep}{year}", [f"%m{sep}%d{sep}{code}"], "mdy" + two)
-    plans += _times(f"{day}[ -]?{month}[ -]?[0-9]{{4}}", ["%d-%b-%Y", "%d %b %Y", "%d%b%Y"], "text")
-    plans += _times(f"{day}[ -]{month}[ -][0-9]{{2}}", ["%d-%b-%y", "%d %b %y"], "text2")
+    plans += _times(f"{day}{month}[0-9]{{4}}", ["%d%b%Y"], "text")
     plans += _times(f"{day} [A-Za-z]{{3,9}} [0-9]{{4}}", ["%d %B %Y"], "text")
     plans += _times(f"[A-Za-z]{{3,9}} {day}, [0-9]{{4}}", ["%B %d, %Y", "%b %d, %Y"], "text")
     return plans
@@ -271,18 +277,20 @@ def _years_first() -> list[ParsePlan]:
 def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]:
     """The plans that may fit a column, likelier first: those that read at least four fifths of the
     sample's values."""
-    distinct = _different(sample)
+    distinct = different(sample)
     if not distinct:
         return []
     if not any(c.isdigit() for v in distinct[:20] for c in v) and not all(
         v.lower() in ("true", "false") for v in distinct[:20]
     ):
         return []
-    if _are_periods(distinct) or codes_in(distinct):
+    if are_periods(distinct) or codes_in(distinct):
         return []
     candidates = _fitting(_plans(), distinct)
     if not candidates and (units := units_of(distinct)):
         candidates = _fitting(_unit_plans(units), distinct)
+    if not candidates and _are_flagged(distinct):
+        candidates = _fitting(_plans(), distinct, half=True)
     perfect = [plan for misses, plan in candidates if not misses]
     plain = [plan for plan in perfect if not plan.percent and not plan.currency]
     plans = plain or perfect or [plan for _, plan in candidates]
@@ -292,82 +300,33 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
     return plans
 
 
-def _fitting(plans: Sequence[ParsePlan], distinct: Sequence[str]) -> list[tuple[int, ParsePlan]]:
-    """The plans that read at least four fifths of some values, each with how many it does not."""
+_FLAGGED = re.compile(
+    r"(?:[-+−(]?\d[\d.,'’ \u00a0\u202f]*\)?|:)[ \u00a0]?[A-Za-z*†‡()\[\]¹²³⁴⁵⁶⁷⁸⁹]{0,5}", re.ASCII
+)
+
+
+def _are_flagged(values: Sequence[str]) -> bool:
+    """Whether values are numbers, many of them with a flag behind them as offices print it: `4.5 b`,
+    `1,234 (r)`. It is said of their column that it stays text, which nobody would think."""
+    return len(values) > 2 and all(map(_FLAGGED.fullmatch, values))
+
+
+def _fitting(
+    plans: Sequence[ParsePlan], distinct: Sequence[str], *, half: bool = False
+) -> list[tuple[int, ParsePlan]]:
+    """The plans that read at least four fifths of some values, or half, each with how many it does
+    not."""
     candidates = []
+    allowed = len(distinct) // 2 if half else max(len(distinct) > 2, len(distinct) // 5)
     for plan in plans:
-        allowed = len(distinct) - max(1 if len(distinct) > 2 else 0, len(distinct) // 5)
         misses = 0
         for seen, v in enumerate(distinct, 1):
             misses += not plan.fits(v)
-            if misses > len(distinct) - allowed or (misses > 3 and misses > seen // 2):
+            if misses > allowed or (misses > 3 and misses > seen // 2 and not half):
                 break
         else:
             candidates.append((misses, plan))
     return candidates
-
-
-_PHONE = re.compile(r"\+[0-9]{11,15}")
-_SHORT_PHONE = re.compile(r"\+[0-9]{8,15}")
-_POWER = re.compile(r"[0-9]+E[0-9]+")
-_VERSION = re.compile(r"(?P<major>[0-9]{1,4})\.(?P<minor>0|[1-9][0-9]{0,2})")
-
-
-def _different(sample: Sequence[str]) -> list[str]:
-    """The different values of a sample that are no word for a missing one."""
-    values = (s.strip(BLANKS) for s in sample)
-    told = dict.fromkeys(v for v in values if v and v.lower() not in NO_VALUE)
-    return list(told)[:SAMPLE]
-
-
-def codes_in(sample: Sequence[str]) -> str:
-    """A value that shows that numbers of a column are none: a telephone number, an article `1E10`, a
-    version 3.10 after 3.9; empty where nothing does."""
-    values = _different(sample)
-    phone = next(filter(_PHONE.fullmatch, values), "")
-    if len(values) > 1 and all(map(_SHORT_PHONE.fullmatch, values)):
-        phone = values[0]  # Norway's have ten digits, and no amounts are all written with a sign
-    return phone or _code_with_power(values) or _late_version(values)
-
-
-def _code_with_power(values: Sequence[str]) -> str:
-    """A value such as 1E10 among whole numbers. Whoever writes a number with a power of ten writes
-    1e10, 1E+10 or 1.0E10, and the others of its column have fractions."""
-    powers = [value for value in values if "e" in value.lower()]
-    others = all(value.isdigit() or value in powers for value in values)
-    return powers[0] if powers and others and all(map(_POWER.fullmatch, powers)) else ""
-
-
-def _late_version(values: Sequence[str]) -> str:
-    """3.10 where 3.9 stands too, or 3.11 and one of a single digit: as fractions they would be
-    written with as many digits, or without the zero at the end. Where 3.05 is written, 3.10 is no
-    tenth of something."""
-    matches = [_VERSION.fullmatch(value) for value in values]
-    if not matches or not all(matches):
-        return ""
-    minors: dict[str, set[int]] = {}
-    for one in matches:
-        if one:
-            minors.setdefault(one["major"], set()).add(int(one["minor"]))
-    return next((f"{major}.10" for major, seen in minors.items() if _goes_on(seen)), "")
-
-
-def _goes_on(minors: set[int]) -> bool:
-    """Whether these count up over 9."""
-    return {9, 10} <= minors or ({10, 11} <= minors and any(0 < minor < 9 for minor in minors))
-
-
-_PERIOD = re.compile(
-    r"(?P<month>0?[1-9]|1[0-2])\.(?:19|20)\d\d|(?:19|20)\d\d\.(?P<late>0[1-9]|1[0-2])", re.ASCII
-)
-
-
-def _are_periods(values: Sequence[str]) -> bool:
-    """Whether values are months such as 10.2020 or 2020.10, which as numbers would lose their last
-    digit. A rate of 1.2034 looks like one: months are several, or of two digits."""
-    matches = [_PERIOD.fullmatch(value) for value in values]
-    months = {m["month"] or m["late"] for m in matches if m}
-    return len(values) > 1 and all(matches) and (len(months) > 1 or min(months)[:1] == "0")
 
 
 def as_written(plan: ParsePlan, offsets: Sequence[str]) -> ParsePlan:
@@ -411,7 +370,7 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
     for sample in samples:
         values = [s for s in sample if s]
         proposals = propose(values)
-        if not proposals and codes_in(values):
+        if not proposals and (codes_in(values) or is_padded(values)):
             return None  # it is said of such columns
         if not proposals:
             plans.append(TEXT)
@@ -430,6 +389,13 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
             first = replace(first, pattern=_zoned(offsets))
         plans.append(replace(first, missing=False))
     return plans
+
+
+def is_padded(values: Sequence[str]) -> bool:
+    """Whether texts are filled with blanks to one length, as programs write columns of a fixed
+    width: `LNS11000000      ` is found by nobody who asks for it."""
+    blank = sum(value.endswith(" ") for value in values)
+    return 2 < len(values) <= 2 * blank and len(set(map(len, values))) == 1
 
 
 _PLAIN = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?(?:[eE][-+]?\d{1,2})?", re.ASCII)
@@ -484,7 +450,7 @@ def marks_of(values: Sequence[str]) -> ThousandsMarks | None:
     """The column's only mark where it may be one of thousands or of a fraction for all that the
     values prove; else None."""
     told = [text for text in map(str.strip, values) if text.lower() not in NO_VALUE]
-    bare = [text.lstrip("-+−$€£¥ (").rstrip("%$€£¥ )") for text in told]
+    bare = [text.lstrip("-+−$€£¥ (").rstrip("%$€£¥ )-") for text in told]
     marked = [v for v in dict.fromkeys(bare) if "," in v or "." in v]
     if not marked or not all(re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", v, re.ASCII) for v in marked):
         return None
