@@ -427,3 +427,51 @@ def test_a_merged_head_over_the_last_columns_names_all_of_them(
     book.save(path)
     (info,) = SheetsReader().tables(path, tmp_path / "out")
     assert [name for name, _ in info.columns] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "names"),
+    [
+        ("Country,2023\nChad,18.3\nMali,23.3\nPeru,34.4\n", 2, ("Country", "2023")),
+        ("Name,Code,2020\nChad,TCD,18301\nMali,MLI,23301\nPeru,PER,34400\n", 2, ("Code", "2020")),
+        ("Screw,2000\nBolt,15\nNut,12\nNail,9\n", 1, ("column_1", "column_2")),
+        ("Elm,1950\nOak,1800\nFir,1650\nYew,1100\n", 1, ("column_1", "column_2")),
+        ("Elm,2023\nOak,2021\nFir,12\nYew,8\n", 1, ("column_1", "column_2")),
+    ],
+)
+def test_one_year_among_words_is_a_name_where_no_number_below_is_like_it(
+    tmp_path: Path, text: str, first: int, names: tuple[str, ...]
+) -> None:
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    (info,) = DelimitedReader().tables(tmp_path / "a.csv", tmp_path / "out")
+    assert tuple(name for name, _ in info.columns)[-2:] == names
+    assert info.first_row == first
+    assert ("header-assumed" in {note.kind for note in info.notes}) == (first == 2)
+
+
+SURVEY = (
+    "StartDate,Finished,Duration (in seconds),Q1,Q2_1,Q2_2\n"
+    "Start Date,Finished,Duration (in seconds),How was it?,Your age?,Your town?\n"
+)
+IMPORTS = ",".join(f'"{{""ImportId"":""{name}""}}"' for name in "abcdef") + "\n"
+ANSWERS = "".join(
+    f"2024-01-0{n} 10:00:00,1,{9 * n},{n % 3},{30 + n},Town {n}\n" for n in range(1, 6)
+)
+
+
+@pytest.mark.parametrize("between", ["", IMPORTS])
+def test_codes_above_the_words_for_them_are_names_as_well(tmp_path: Path, between: str) -> None:
+    (tmp_path / "a.csv").write_text(SURVEY + between + ANSWERS, encoding="utf-8")
+    (info,) = DelimitedReader().tables(tmp_path / "a.csv", tmp_path / "out")
+    names = [name for name, _ in info.columns]
+    assert names[2:5] == ["Duration (in seconds)", "Q1 / How was it?", "Q2_1 / Your age?"]
+    assert info.rows == 5
+    assert {note.kind for note in info.notes} == {"header-two-rows"}
+
+
+def test_a_row_of_words_above_words_stays_a_title(tmp_path: Path) -> None:
+    text = "Kanton,Einwohner,Fläche\nCanton,Population,Area\nZH,100,20\nBE,200,30\nGE,300,40\n"
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    (info,) = DelimitedReader().tables(tmp_path / "a.csv", tmp_path / "out")
+    assert [name for name, _ in info.columns] == ["Canton", "Population", "Area"]
+    assert "titles-doubtful" in {note.kind for note in info.notes}

@@ -170,3 +170,16 @@ def test_record_that_broke_off_is_no_remark(tmp_path: Path) -> None:
     (info,) = DelimitedReader().tables(path, tmp_path)
     assert info.rows == 4
     assert info.doubtful == (("note", (5,)),)
+
+
+@pytest.mark.parametrize("line", ["__________", "- - - -", "====="])
+def test_all_words_below_a_drawn_line_are_remarks(tmp_path: Path, line: str) -> None:
+    lines = [f"{line},,", "(C)opyright The Office,,", "Figures of the office,,"]
+    info, last = csv_of(tmp_path, lines)
+    assert (info.rows, last) == (4, [])
+    assert notes_of(info)["footer"] == "rows 6-8"
+
+
+def test_names_below_a_line_and_a_total_stay(tmp_path: Path) -> None:
+    _, last = csv_of(tmp_path, ["____,,", "Total,31,11540.75", "Foxtrot,,"])
+    assert last[-2:] == ["Total", "Foxtrot"]

@@ -28,6 +28,7 @@ from leaf.readers.tabular.header import (
     header_names,
     header_rows,
     lower_names,
+    names_a_year,
 )
 from leaf.readers.tabular.headings import proven_headings
 from leaf.readers.tabular.numbered import numbering_row
@@ -179,6 +180,9 @@ def _analyse(
         notes.append(Note("no-header", text, 0, places([numbers[body[0]]])))
     else:
         notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
+    if not lender:
+        hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
+        notes += _year_notes(view, header, body, columns, hard, numbers)
     notes += _numbers_notes([numbers[counting]] if counting >= 0 else [])
     notes += _repeat_notes([numbers[i] for i in again])
     notes += _gap_notes(view, body, columns, numbers)
@@ -377,6 +381,22 @@ def _header_notes(
             )
         )
     return notes
+
+
+def _year_notes(
+    view: GridView,
+    header: Sequence[int],
+    body: Sequence[int],
+    columns: Sequence[int],
+    hard: Sequence[int],
+    numbers: Sequence[int],
+) -> list[Note]:
+    """That the one number of a header was taken for a year."""
+    if len(header) != 1 or not names_a_year(view, [header[0], *body], columns, hard):
+        return []
+    row = numbers[header[0]]
+    text = f"Row {row} was taken for the header: its one number is a year, as none below it is."
+    return [Note("header-assumed", text, 0, places([row]))]
 
 
 def _gap_notes(

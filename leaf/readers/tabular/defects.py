@@ -4,7 +4,7 @@ dates that are none."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +106,8 @@ def _labels_once(table: TableFile, data: Bools) -> list[Defect]:
 
 
 def _sum_columns(table: TableFile, data: Bools) -> list[Defect]:
-    """Columns that are, in each row, the sum of two or more columns beside them."""
+    """Columns that are, in each row, the sum of two or more columns beside them; or of sums that
+    stand among their own columns, as quarters do among months."""
     import numpy as np
 
     columns = table.numeric[:60]
@@ -114,23 +115,43 @@ def _sum_columns(table: TableFile, data: Bools) -> list[Defect]:
         return []
     sample = np.flatnonzero(data)[:20_000]
     values = table.numbers(columns, int(sample[-1]) + 1)[sample]
-    findings = []
-    for at, index in enumerate(columns):
-        has_value = ~np.isnan(values[:, at])
-        if has_value.sum() < 2 or len(np.unique(values[has_value, at])) < 2:
+    sums: dict[int, list[int]] = {}
+    left = list(range(len(columns)))
+    while fresh := _sums_beside(values, left, sums):
+        sums |= fresh
+        summed = {m for members in fresh.values() for m in members}
+        left = [at for at in left if at not in summed]
+    return [_sum_column(table, columns, at, sums[at]) for at in sorted(sums)]
+
+
+def _sums_beside(
+    values: Floats, columns: Sequence[int], known: Mapping[int, Sequence[int]]
+) -> dict[int, list[int]]:
+    """Of some columns, those that are the sum of others of them beside them -> which these are."""
+    import numpy as np
+
+    sums: dict[int, list[int]] = {}
+    for at, column in enumerate(columns):
+        has_value = ~np.isnan(values[:, column])
+        if column in known or has_value.sum() < 2:
             continue
-        for step in (-1, 1):
-            members = _summed(values[has_value], at, step)
-            if members:
-                names = ", ".join(f"{table.names[columns[m]]}" for m in sorted(members)[:6])
-                more = f" and {len(members) - 6} more" if len(members) > 6 else ""
-                text = (
-                    f"'{table.names[index]}' is the sum of {names}{more}: adding them all "
-                    f"counts twice."
-                )
-                findings.append(Defect("sum-columns", text, len(members), (), index))
-                break
-    return findings
+        if len(np.unique(values[has_value, column])) < 2:
+            continue
+        near = values[has_value][:, list(columns)]
+        members = _summed(near, at, -1) or _summed(near, at, 1)
+        if members:
+            sums[column] = sorted(columns[m] for m in members)
+    return sums
+
+
+def _sum_column(
+    table: TableFile, columns: Sequence[int], at: int, members: Sequence[int]
+) -> Defect:
+    names = ", ".join(table.names[columns[m]] for m in members[:6])
+    more = f" and {len(members) - 6} more" if len(members) > 6 else ""
+    name = table.names[columns[at]]
+    text = f"'{name}' is the sum of {names}{more}: adding them all counts twice."
+    return Defect("sum-columns", text, len(members), (), columns[at])
 
 
 def _serials(table: TableFile, data: Bools) -> list[Defect]:

@@ -40,6 +40,8 @@ _DATED = re.compile(
     r"|(?:total )?(?:rows|records):? \d"
 )
 """`Exported on 2024-03-01`, `Page 1 of 3`, `End of report`: what programs print below a table."""
+_LINE = re.compile(r"([-=_–—*])(?: ?\1){2,}")
+"""`__________`, `- - - -`: what parts a table from what is said of it."""
 _LISTED = re.compile(r"[-–—•·▪]\s+\S")
 _ADDRESS = re.compile(r"(?i)https?://|www\.\w|\w@\w+\.\w")
 
@@ -167,7 +169,8 @@ class _End:
     start: int
 
     def is_remark(self, at: int) -> bool:
-        """Whether a row is proven to be a remark by more than a word that may begin a name."""
+        """Whether a row is proven to be a remark by more than a word that may begin a name: below a
+        drawn line all are."""
         row, text = self.rows[at], first_text(self.view, self.rows[at])
         if self.view.filled[row] != 1:
             return self._pads and (self._is_worded(text) or self._holds_words(row))
@@ -177,6 +180,7 @@ class _End:
         short = self._pads and self.view.widths is not None and self.view.widths[row] == 1
         return (
             self._is_apart(at)
+            or self._line <= at
             or (short and (word or len(self.columns) > 2))
             or (word and self._is_merged(row))
             or self._is_long(text, word)
@@ -217,6 +221,13 @@ class _End:
             return not any(map(_is_sentence, self._labels))
         kind = next((kind for kind in (_WORDED, _MARKED, _DATED) if kind.match(text)), None)
         return kind is not None and not any(map(kind.match, self._labels))
+
+    @cached_property
+    def _line(self) -> int:
+        """Position of the first row that is a drawn line; the end where there is none."""
+        texts = (first_text(self.view, row) for row in self.rows[self.start :])
+        lines = (at for at, text in enumerate(texts, self.start) if _LINE.fullmatch(text))
+        return next(lines, len(self.rows))
 
     @cached_property
     def _labels(self) -> list[str]:

@@ -166,7 +166,7 @@ def _is_year_header(
 ) -> bool:
     """`Region, 2019, 2020`, or a row that numbers the columns: numbers that are names, as those
     below are of another make."""
-    if _names_years(view, rows, at, columns, hard):
+    if _names_years(view, rows, at, columns, hard) or names_a_year(view, rows[at:], columns, hard):
         return True
     cells = [view.cell(rows[at], columns[p]) for p in hard if kinds[p] in "yn"]
     if len(cells) < 3 or at + 1 >= len(rows) or any(kinds[p] not in "yne" for p in hard):
@@ -204,6 +204,39 @@ def _names_years(
         return False
     named = at > 0 and all(kind_of(view.cell(rows[at - 1], columns[p])) == "t" for p in years)
     return not named or is_empty(view.cell(rows[at], columns[0]))
+
+
+def names_a_year(
+    view: GridView, rows: Sequence[int], columns: Sequence[int], hard: Sequence[int]
+) -> bool:
+    """Whether the first of some rows is `Country, 2023`: words, and one year where the numbers below
+    are of other sizes. A round one such as 2000 may be a number as well."""
+    kinds = view.kinds(rows[0], columns)
+    years = [p for p in hard if kinds[p] != "e"]
+    others = {kinds[p] for p in range(len(columns)) if p not in hard}
+    if len(years) != 1 or kinds[years[0]] != "y" or not {"t"} <= others <= {"t", "e"}:
+        return False
+    column = columns[years[0]]
+    values = [_size(view.cell(i, column)) for i in rows[1 : 1 + SAMPLE]]
+    sizes = [value for value in values if value is not None]
+    near = [value for value in sizes if 1000 <= value <= 4000]
+    round_one = (_size(view.cell(rows[0], column)) or 0) % 100 == 0
+    return (
+        len(sizes) > 1
+        and not round_one
+        and not any(1900 <= value <= 2100 for value in near)
+        and len(near) <= 0.2 * len(sizes)
+    )
+
+
+def _size(cell: Any) -> float | None:
+    """How much a cell is, without its sign; None for what is no number by itself."""
+    if isinstance(cell, int | float):
+        return abs(cell)
+    try:
+        return abs(float(re.sub(r"[\s',’%]", "", str(cell))))
+    except ValueError:
+        return None
 
 
 def _first_text_row(
@@ -343,11 +376,27 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
     return True
 
 
+_CODE_NAME = re.compile(r"[A-Za-z][\w.:#-]*", re.ASCII)
+_CODED = re.compile(r"[\d_]|[a-z][A-Z]|[A-Z]{2}", re.ASCII)
+_RECORD = re.compile(r"\{\s*\"\w+\".*\}", re.DOTALL)
+"""`{"ImportId":"QID1"}`: what survey programs write below the names."""
+
+
+def _are_codes(names: Sequence[str]) -> bool:
+    """Whether names are nearly all written as programs call columns: `B01001_001E`, `StartDate`."""
+    codes = [name for name in names if _CODE_NAME.fullmatch(name)]
+    coded = sum(_CODED.search(name) is not None for name in codes)
+    return len(codes) >= 0.8 * len(names) and 2 * coded >= len(names)
+
+
 def _completes(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
     """A full row above another: a header only if the lower one is no full set of names of its own,
-    or says units and types."""
-    names = [str(view.cell(lower, c)).strip() for c in columns]
-    return "" in names or len(set(names)) < len(names) or all(map(is_measure, names))
+    says units and types, or one of the two has codes for the words of the other."""
+    upper, names = ([str(view.cell(i, c)).strip() for c in columns] for i in (row, lower))
+    if "" in names or len(set(names)) < len(names) or all(map(is_measure, names)):
+        return True
+    records = all(map(_RECORD.fullmatch, names))
+    return len(columns) > 2 and (records or _are_codes(upper) != _are_codes(names))
 
 
 def header_names(view: GridView, header: list[int], columns: list[int]) -> list[Any]:
@@ -364,7 +413,7 @@ def header_names(view: GridView, header: list[int], columns: list[int]) -> list[
         parts: list[str] = []
         for level in levels:
             part = name_of(level[position]) if not is_empty(level[position]) else ""
-            if part and part not in parts:
+            if part and part not in parts and not (parts and _RECORD.fullmatch(part)):
                 parts.append(part)
         names.append(" / ".join(parts))
     return names
