@@ -449,8 +449,27 @@ def test_hidden_rows_and_columns_percent_and_merged_cells_are_said_with_their_ce
             "Numbers in column B are shown with a currency sign, which is no part of the number.",
         ),
         (["[$-409]d-mmm-yy", "General", "General", "0"], "", ""),
+        (
+            ["#,##0.0,", "#,##0,", "#,##0", "0,.0"],
+            "scaled",
+            "Numbers in column B are shown divided by 1,000; the numbers themselves are not.",
+        ),
+        (
+            ['0.0,,"M"', '#,##0,,;(#,##0,,);"-"', "0", "0"],
+            "scaled",
+            "Numbers in column B are shown divided by 1,000,000; the numbers themselves are not.",
+        ),
+        (
+            ["00000", "00000", "000", "0"],
+            "zeros-in-front",
+            "Numbers in column B are shown with zeros in front, as codes are; the numbers have none.",
+        ),
+        (["#,##0", '0", "', "0", "0.00"], "", ""),
     ],
-    ids=["currencies", "percent of some", "one currency", "a language alone"],
+    ids=[
+        *("currencies", "percent of some", "one currency", "a language alone", "thousands"),
+        *("millions", "zeros in front", "plain"),
+    ],
 )
 def test_column_that_mixes_how_its_numbers_are_shown_is_said(
     tmp_path: Path, formats: list[str], kind: str, text: str
@@ -461,7 +480,7 @@ def test_column_that_mixes_how_its_numbers_are_shown_is_said(
 
     rows = [["land", 2024], ["Oman", 1.25], ["Peru", 2.5], ["Chad", 25], ["Togo", 30]]
     (info,) = from_rows(tmp_path, rows, change)
-    kinds = ("percent", "currency", "currency-mixed")
+    kinds = ("percent", "currency", "currency-mixed", "scaled", "zeros-in-front")
     found = {n.kind: n.text for n in info.notes if n.kind in kinds}
     assert found == ({kind: text} if kind else {})
 
@@ -958,3 +977,18 @@ def test_labels_of_several_words_are_told_from_names(text: str) -> None:
 def test_names_are_told_from_labels(text: str) -> None:
     label = label_of(text)
     assert label is None or not is_said(label)
+
+
+def test_sums_of_sums_among_their_own_columns_are_found(tmp_path: Path) -> None:
+    rows = [["branch", "Q1", "Q2", "H1", "Q3", "Q4", "H2", "Year"]]
+    for n in range(1, 7):
+        quarters = [7 * n, n * n, 3 * n + 1, 40 - n]
+        halves = quarters[0] + quarters[1], quarters[2] + quarters[3]
+        rows.append([f"B{n}", *quarters[:2], halves[0], *quarters[2:], halves[1], sum(halves)])
+    (info,) = from_rows(tmp_path, rows)
+    texts = [note.text for note in info.notes if note.kind == "sum-columns"]
+    assert texts == [
+        "'H1' is the sum of Q1, Q2: adding them all counts twice.",
+        "'H2' is the sum of Q3, Q4: adding them all counts twice.",
+        "'Year' is the sum of H1, H2: adding them all counts twice.",
+    ]

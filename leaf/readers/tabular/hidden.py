@@ -51,6 +51,9 @@ PERCENT, PLAIN, SOME_CURRENCY = "%", "", "¤"
 program chooses."""
 
 
+_SCALED = re.compile(r"[0#?](,+)(?=\.|[^0#?,]*$)")
+"""Commas behind the last digit of a format: each hides three digits of the number."""
+
 Shown = dict[str, Counter[str]]
 """By a column's letters, how many of its numbers are shown in which way."""
 
@@ -61,11 +64,15 @@ class Formats:
     or plainly. Dates have none of these."""
 
     shown: Mapping[int, str] = field(default_factory=dict)
+    scaled: Mapping[int, int] = field(default_factory=dict)
+    """Those that show numbers in thousands, millions or more: what they divide by."""
+    digits: Mapping[int, int] = field(default_factory=dict)
+    """Those that show whole numbers with zeros in front, up to so many digits."""
 
     @property
     def tell(self) -> bool:
         """Whether any shows more than the number."""
-        return any(self.shown.values())
+        return any(self.shown.values()) or bool(self.scaled or self.digits)
 
 
 @dataclass
@@ -79,6 +86,10 @@ class Sight:
     filtered: bool = False
     merges: list[Merge] = field(default_factory=list)
     shown: Shown = field(default_factory=lambda: defaultdict(Counter))
+    scaled: dict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """By what numbers are divided by, how many of which columns are."""
+    padded: Counter[str] = field(default_factory=Counter)
+    """How many numbers of which columns are shown with zeros in front."""
     _seen: int = 0
 
     def add(self, data: bytes) -> None:
@@ -109,8 +120,13 @@ class Sight:
         self._seen += len(data)
 
     def _count(self, attributes: bytes, value: bytes) -> None:
-        letters, style = _LETTERS.search(attributes), _STYLE.search(attributes)
-        how = self.formats.shown.get(int(style[1]) if style else 0)
+        letters, styled = _LETTERS.search(attributes), _STYLE.search(attributes)
+        style = int(styled[1]) if styled else 0
+        if letters and value != b"0" and (factor := self.formats.scaled.get(style)):
+            self.scaled[factor][letters[1].decode()] += 1
+        if letters and value.isdigit() and len(value) < self.formats.digits.get(style, 0):
+            self.padded[letters[1].decode()] += 1
+        how = self.formats.shown.get(style)
         if letters and how is not None:
             of_column = self.shown[letters[1].decode()]
             if of_column or how or not re.fullmatch(rb"(?:19|20)\d\d", value):
@@ -120,7 +136,8 @@ class Sight:
         """What a person must know of the sheet."""
         rows = hidden_rows("filtered-rows" if self.filtered else "hidden-rows", self.rows)
         columns = hidden_columns(sheet, self.columns)
-        return [*rows, *columns, *shown_notes(sheet, self.shown)]
+        shown = shown_notes(sheet, self.shown)
+        return [*rows, *columns, *shown, *_other_notes(sheet, self.scaled, self.padded)]
 
 
 def hidden_rows(kind: str, rows: Sequence[int]) -> list[Note]:
@@ -182,6 +199,27 @@ def shown_notes(sheet: str, shown: Shown) -> list[Note]:
         )
         count = sum(how[sign] for how in several.values() for sign in _signs(how))
         notes.append(_of_columns("currency-mixed", text, several, count, sheet))
+    return notes
+
+
+def _other_notes(
+    sheet: str, scaled: Mapping[int, Counter[str]], padded: Counter[str]
+) -> list[Note]:
+    """Numbers of which a sheet shows less than there is, and those that it shows with zeros in
+    front."""
+    notes = []
+    for factor, columns in sorted(scaled.items()):
+        text = (
+            f"Numbers in column{'' if len(columns) == 1 else 's'} {_names(columns)} are shown "
+            f"divided by {factor:,}; the numbers themselves are not."
+        )
+        notes.append(_of_columns("scaled", text, columns, columns.total(), sheet))
+    if padded:
+        text = (
+            f"Numbers in column{'' if len(padded) == 1 else 's'} {_names(padded)} are shown with "
+            f"zeros in front, as codes are; the numbers have none."
+        )
+        notes.append(_of_columns("zeros-in-front", text, padded, padded.total(), sheet))
     return notes
 
 
@@ -258,13 +296,32 @@ def read_formats(archive: ZipFile) -> Formats:
     except (etree.XMLSyntaxError, *BROKEN_ZIP):
         return Formats()
     codes = {int(e.get("numFmtId", "0")): e.get("formatCode", "") for e in root.iter("{*}numFmt")}
-    shown = {}
-    for cells in root.iter("{*}cellXfs"):
-        for index, style in enumerate(cells):
-            number = int(style.get("numFmtId", "0"))
-            if (how := _shown(number, codes.get(number, ""))) is not None:
-                shown[index] = how
-    return Formats(shown)
+    styles = {
+        index: int(style.get("numFmtId", "0"))
+        for cells in root.iter("{*}cellXfs")
+        for index, style in enumerate(cells)
+    }
+    shown = {index: _shown(number, codes.get(number, "")) for index, number in styles.items()}
+    scaled = {index: _scale(codes.get(number, "")) for index, number in styles.items()}
+    digits = {index: _digits(codes.get(number, "")) for index, number in styles.items()}
+    return Formats(
+        {index: how for index, how in shown.items() if how is not None},
+        {index: factor for index, factor in scaled.items() if factor > 1},
+        {index: count for index, count in digits.items() if count},
+    )
+
+
+def _scale(code: str) -> int:
+    """What a format divides numbers by."""
+    match = _SCALED.search(_NOT_CODE.sub("", code).partition(";")[0])
+    return 1000 ** len(match[1]) if match else 1
+
+
+def _digits(code: str) -> int:
+    """As how many digits a format shows a whole number, with zeros in front; 0 for no more than it
+    has."""
+    zeros = _NOT_CODE.sub("", code).partition(";")[0].strip()
+    return len(zeros) if len(zeros) > 1 and not zeros.strip("0") else 0
 
 
 def _shown(number: int, code: str) -> str | None:
