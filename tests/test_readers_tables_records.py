@@ -432,3 +432,37 @@ def test_json_lines_are_typed_alike_however_long_they_are(
     said = {note.kind: note.text for note in info.notes}
     assert said["missing-words"] == "1 cells such as 'NaN' in 'amount' were read as empty."
     assert said["types-mixed"].startswith("'on' mixes values of several kinds")
+
+
+def test_names_of_lists_are_told_where_all_values_are_texts(tmp_path: Path) -> None:
+    lists = [
+        ["NAME", "B01001_001E", "state"],
+        ["Ohio", "11689100", "39"],
+        ["Iowa", "3155070", "19"],
+    ]
+    ((info, rows),) = load_json(tmp_path, lists)
+    assert [name for name, _ in info.columns] == ["NAME", "B01001_001E", "state"]
+    assert rows[1][:2] == ("Iowa", 3155070)
+    outline = JsonReader().outline(tmp_path / "a.json")
+    assert (outline.rows, outline.columns) == (2, 3)
+    ((info, rows),) = load_json(tmp_path, [["a", "b"], ["c", "d"]])
+    assert len(rows) == 2
+    assert [note.kind for note in info.notes] == ["no-header"]
+
+
+def test_records_beside_a_description_are_a_table_and_what_the_page_lacks_is_said(
+    tmp_path: Path,
+) -> None:
+    records = [{"country": {"id": "DE"}, "value": 83.2}, {"country": {"id": "FR"}, "value": 67.5}]
+    text = "The file says that there are 1,590 records and holds 2: the others are on other pages."
+    for value in (
+        [{"page": 1, "pages": 795, "total": 1590}, records],
+        {"count": 1590, "next": "https://example.org/?page=2", "results": records},
+        {"meta": {"pagination": {"total_count": 1590}}, "data": records},
+    ):
+        ((info, rows),) = load_json(tmp_path, value)
+        assert rows == [("DE", 83.2), ("FR", 67.5)]
+        assert {note.kind: note.text for note in info.notes}["records-elsewhere"] == text
+    for value in ({"page": 1, "total": 2, "results": records}, {"total": 100, "items": records}):
+        ((info, _),) = load_json(tmp_path, value)
+        assert "records-elsewhere" not in {note.kind for note in info.notes}

@@ -43,7 +43,7 @@ EFFECTS: dict[str, Effect] = {
             *("members-left", "rows-long", "rows-ragged", "repaired-quotes", "encoding-guessed"),
             *("cells-unparsed", "error-cells", "missing-words", "no-cached-values", "types-mixed"),
             *("currency", "currency-mixed", "currency-stripped", "percent", "durations"),
-            *("scaled", "zeros-in-front"),
+            *("records-elsewhere", "scaled", "zeros-in-front"),
             *(
                 "numbers-ambiguous",
                 "footnote-marks",

@@ -21,7 +21,7 @@ from leaf.readers.tabular.column import Column
 from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable, write
 from leaf.readers.tabular.integrity import examine_records
 from leaf.readers.tabular.json_parser import JsonParser
-from leaf.readers.tabular.json_records import Flat, dump, flatten, named, tables_in
+from leaf.readers.tabular.json_records import Flat, dump, flatten, has_names, named, tables_in
 from leaf.readers.tabular.nans import emptied
 from leaf.readers.tabular.sql import connect, parquet_rows
 from leaf.readers.tabular.values import describe, problem_notes, write_values
@@ -63,17 +63,15 @@ class JsonReader:
         if not tables:
             count = _line_count(value)
             return Outline("json", "application/json", lines=count, tokens=tokens, notes=notes)
-        largest = max(tables, key=lambda t: len(t.records))
-        keys = {}
-        for record in largest.records[:2_000]:
-            keys.update(dict.fromkeys(flatten(record)))
+        largest = max(tables, key=lambda t: len(t.records)).records
         names = tuple(t.path for t in tables) if len(tables) > 1 else ()
+        rows, columns = _extent(largest)
         return Outline(
             "json",
             "application/json",
             sheets=names,
-            rows=len(largest.records),
-            columns=len(keys),
+            rows=rows,
+            columns=columns,
             tokens=tokens,
             notes=notes,
         )
@@ -238,16 +236,11 @@ class _Lines:
 
 
 def _flat_rows(records: list[Any]) -> tuple[list[tuple[str, ...]], list[Flat]]:
-    """The ways to their values, and flat records; a list of lists takes its first list as names if
-    only that one is all text."""
+    """The ways to their values, and flat records; a list of lists may begin with names."""
     if records and isinstance(records[0], list):
         first = records[0]
-        called = all(isinstance(c, str) for c in first) and any(
-            not isinstance(c, str) for row in records[1:] for c in row
-        )
-        keys = (
-            [str(c) for c in first] if called else [f"column_{n}" for n in range(1, len(first) + 1)]
-        )
+        called = has_names(records)
+        keys = first if called else [f"column_{n}" for n in range(1, len(first) + 1)]
         ways: list[tuple[str, ...]] = [(name,) for name in unique_names(keys)[0]]
         rows = [
             {
@@ -265,6 +258,16 @@ def _flat_rows(records: list[Any]) -> tuple[list[tuple[str, ...]], list[Flat]]:
     return list(paths), flat
 
 
+def _extent(records: list[Any]) -> tuple[int, int]:
+    """How many rows and columns records make, the latter told from a sample."""
+    if isinstance(records[0], list):
+        return len(records) - has_names(records), len(records[0])
+    keys: dict[tuple[str, ...], None] = {}
+    for record in records[:2_000]:
+        keys.update(dict.fromkeys(flatten(record)))
+    return len(records), len(keys)
+
+
 def _check_width(columns: int) -> None:
     if columns > MAX_COLUMNS:
         raise FileTooLargeError(
@@ -280,6 +283,9 @@ def _write(connection: Any, records: list[Any], target: Path) -> WrittenTable:
             "The records of this JSON file have no members.", "Read it as text instead."
         )
     names, notes = named(keys)
+    if isinstance(records[0], list) and len(rows) == len(records):
+        text = f"No header row was found: the columns are named {names[0]} to {names[-1]}."
+        notes += (Note("no-header", text),)
     values = [[row.get(key) for row in rows] for key in keys]
     written = write_values(connection, names, values, target)
     if written.rows != len(rows):

@@ -7,11 +7,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from leaf.readers.base import Note
-from leaf.readers.tabular.cells import unique_names
+from leaf.readers.tabular.cells import kind_of, unique_names
 
 Record = dict[str, Any]
 Flat = dict[tuple[str, ...], Any]
@@ -24,9 +24,22 @@ _SAMPLE = 1_000
 _ALIKE = 0.9
 """Part of the members that must have the common names, and of the values of a name that must be of
 one kind."""
+_PARTS = 8
+"""Members of a list that may be parts of an answer rather than records."""
 _WIDE = 100
 """Columns from which on an object of a few records is rather a tree, such as the words of several
 languages."""
+_COUNT = re.compile(
+    r"(?i)num_?found|n_?hits|records_?total|total_?(?:count|results|records|rows|hits|elements"
+    r"|entries)|(?:result|row|record)_?count"
+)
+"""How services call the number of all records that there are."""
+_ANY_COUNT = re.compile(r"(?i)total|count|hits|total_?(?:items|size)")
+"""The same where a page is told beside it: an order has a total as well."""
+_PAGED = re.compile(
+    r"(?i)pages?|per_?page|page_?(?:size|number|no|count)|total_?pages|limit|offset|skip|next"
+    r"|next_?page(?:_?token)?|previous|prev|start_?index"
+)
 _LABEL = re.compile(r"\d{1,9}|(?:19|20)\d\d-\d\d(?:-\d\d.*)?", re.ASCII)
 """A number of a row, or a day: what rows are called where columns have names."""
 
@@ -44,12 +57,22 @@ class RecordTable:
 def tables_in(value: Any) -> list[RecordTable]:
     """The tables of a document: itself, or inside objects down to some depth."""
     if isinstance(value, list):
-        return [RecordTable("", value)] if _is_records(value) else []
+        return [RecordTable("", value)] if _is_records(value) else _beside(value)
     if not isinstance(value, dict):
         return []
     whole = _named_rows(value) or _columnar(value) or _keyed(value, 2)
-    if whole:
-        return [RecordTable("", whole)]
+    return [RecordTable("", whole)] if whole else _of_members(value)
+
+
+def _beside(value: list[Any]) -> list[RecordTable]:
+    """Of `[{"page": 1, "total": 3}, [{…}, {…}]]`, as some services answer: its lists of records."""
+    if len(value) > _PARTS or not any(isinstance(m, list) and m for m in value):
+        return []
+    tables = _of_members({f"item {n}": member for n, member in enumerate(value, 1)})
+    return [replace(tables[0], path="")] if len(tables) == 1 else tables
+
+
+def _of_members(value: Record) -> list[RecordTable]:
     by_member = {key: list(_search({key: member}, "", 0)) for key, member in value.items()}
     all_tables = [table for tables in by_member.values() for table in tables]
     if all_tables:
@@ -58,12 +81,35 @@ def tables_in(value: Any) -> list[RecordTable]:
             text = (
                 f"{len(others)} members beside the tables were not loaded: {', '.join(others[:8])}."
             )
-            all_tables[0] = RecordTable(
-                all_tables[0].path,
-                all_tables[0].records,
-                (Note("members-left", text, len(others)),),
-            )
+            left = Note("members-left", text, len(others))
+            all_tables[0] = replace(all_tables[0], notes=(left,))
+    if len(all_tables) == 1:
+        return [_with_count(all_tables[0], value)]
     return all_tables
+
+
+def _with_count(table: RecordTable, value: Record) -> RecordTable:
+    """A table with a note where the document says that there are more records than it holds, as
+    services do that answer page by page."""
+    held, total = len(table.records), max(_counts(value, 0), default=0)
+    if total <= held:
+        return table
+    text = (
+        f"The file says that there are {total:,} records and holds {held:,}: the others are on "
+        f"other pages."
+    )
+    return replace(table, notes=(Note("records-elsewhere", text, total - held), *table.notes))
+
+
+def _counts(value: Record, depth: int) -> Iterator[int]:
+    """Numbers of records that a document gives beside them."""
+    paged = any(map(_PAGED.fullmatch, value))
+    for key, member in value.items():
+        named = _COUNT.fullmatch(key) or (paged and _ANY_COUNT.fullmatch(key))
+        if named and type(member) is int:
+            yield member
+        elif isinstance(member, dict) and depth < 2:
+            yield from _counts(member, depth + 1)
 
 
 def _search(value: Record, path: str, depth: int) -> Iterator[RecordTable]:
@@ -91,6 +137,23 @@ def _is_records(members: list[Any]) -> bool:
         and all(isinstance(m, list) for m in members)
         and len({len(m) for m in members}) == 1
         and len(members[0]) > 0
+    )
+
+
+def has_names(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether the first of some lists names the values of the others: it alone is all text, or some
+    column is of numbers or days below it where all are written as text."""
+    first, others = rows[0], rows[1 : 1 + _SAMPLE]
+    if not others or not all(isinstance(cell, str) for cell in first):
+        return False
+    if any(not isinstance(cell, str) for row in others for cell in row):
+        return True
+    if len(set(first)) < len(first) or not all(kind_of(name) == "t" for name in first):
+        return False
+    below = [[kind_of(row[at]) for row in others] for at in range(len(first))]
+    return any(
+        len(kinds) - kinds.count("e") > 0 and all(kind in "nyde" for kind in kinds)
+        for kinds in below
     )
 
 
