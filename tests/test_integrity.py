@@ -992,3 +992,31 @@ def test_sums_of_sums_among_their_own_columns_are_found(tmp_path: Path) -> None:
         "'H2' is the sum of Q3, Q4: adding them all counts twice.",
         "'Year' is the sum of H1, H2: adding them all counts twice.",
     ]
+
+
+def test_a_row_of_shares_below_a_total_is_named_and_no_unit_is_called_a_total(
+    tmp_path: Path,
+) -> None:
+    rows = "answer,men,women\nyes,10,20\nno,30,40\nTotal,40,60\n%,0.4,0.6\n"
+    info = from_csv(tmp_path, rows)
+    assert info.doubtful == (("summary", (5,)),)
+    (tmp_path / "units.csv").write_text("unit,count\nkg,3\n%,5\nm,4\n", encoding="utf-8")
+    assert not DelimitedReader().outline(tmp_path / "units.csv").notes
+
+
+def test_a_unit_beside_names_is_no_word_for_shares(tmp_path: Path) -> None:
+    rows = (
+        "status,unit,men 1980,men 1990,women 1980,women 1990\n"
+        "Total,Million,86.9,96.9,95.0,104.9\n"
+        "Never married,Million,22.4,26.1,17.9,22.1\n"
+        "Married,Million,55.8,59.6,56.7,60.4\n"
+        "Widowed,Million,2.3,2.3,11.5,11.5\n"
+        "Divorced,Million,6.3,8.5,8.8,11.3\n"
+        ",,,,,\n"
+        "Percent of total,Percent,100.0,100.0,100.0,100.0\n"
+        "Never married,Percent,25.8,27.0,18.9,21.1\n"
+        "Married,Percent,64.3,61.5,59.7,57.6\n"
+        "Widowed,Percent,2.7,2.7,12.1,10.5\n"
+        "Divorced,Percent,7.2,8.8,9.3,10.8\n"
+    )
+    assert from_csv(tmp_path, rows).left_out == (("subtotal", (8,)),)

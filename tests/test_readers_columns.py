@@ -295,3 +295,5 @@ def test_numbers_of_which_many_have_a_flag_stay_text_and_it_is_said(tmp_path: Pa
     assert kind == "VARCHAR"
     assert notes.startswith("cells-unparsed: 'rate' stays text: 3 of 7 values are no numbers")
     assert not column(tmp_path, ["A12", "B13", "14", "15", "16"], "sku")[2]
+    states = [f"{n:02}" for n in range(1, 57)]
+    assert column(tmp_path, states, "FIPS")[::2] == ("VARCHAR", "")

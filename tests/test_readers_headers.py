@@ -475,3 +475,24 @@ def test_a_row_of_words_above_words_stays_a_title(tmp_path: Path) -> None:
     (info,) = DelimitedReader().tables(tmp_path / "a.csv", tmp_path / "out")
     assert [name for name, _ in info.columns] == ["Canton", "Population", "Area"]
     assert "titles-doubtful" in {note.kind for note in info.notes}
+
+
+def test_names_alone_among_full_rows_are_named_as_doubtful() -> None:
+    rows = "A | 1 | 10\nB | 2 | 25\n"
+    (block,) = blocks_of(f"Product | Units | Revenue\nNorth | | \n{rows}South | | \n{rows}")
+    assert [i + 1 for i in block.doubtful] == [2, 5]
+    assert notes_of(block)["titles-doubtful"] == "rows 2, 5"
+
+
+def test_names_alone_among_rows_with_gaps_are_rows() -> None:
+    rows = "A | 1 | \nB | | 25\nC | 3 | 7\nD | | 9\n"
+    (block,) = blocks_of(f"Product | Units | Revenue\n{rows}E | | \n{rows}")
+    assert block.doubtful == ()
+
+
+def test_titles_above_each_repeat_of_the_header_are_headings() -> None:
+    text = "Team A\nPlayer | Goals\nx | 1\ny | 2\nTeam B\nPlayer | Goals\nz | 3\nw | 4\n"
+    (block,) = blocks_of(text)
+    assert [i + 1 for i in block.headings] == [5]
+    (block,) = blocks_of(text.removeprefix("Team A\n"))
+    assert block.headings == ()

@@ -85,6 +85,9 @@ def test_a_word_its_place_and_empty_keys_count_before_anything_is_added_up(
         ("average of all", False),  # a name that begins with the word
         ("Average", False),  # which stands for itself, whatever stands beside it
         ("Percent change, 1990-2003", True),
+        ("in %", True),
+        ("(%)", True),
+        ("Prozent", True),
     ],
 )
 def test_a_row_of_averages_beside_a_name_is_a_summary(text: str, summary: bool) -> None:

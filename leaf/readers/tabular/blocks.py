@@ -30,7 +30,7 @@ from leaf.readers.tabular.header import (
     lower_names,
     names_a_year,
 )
-from leaf.readers.tabular.headings import proven_headings
+from leaf.readers.tabular.headings import headings_of_repeats, likely_headings, proven_headings
 from leaf.readers.tabular.numbered import numbering_row
 from leaf.readers.tabular.regions import find_regions, is_table, split_columns
 from leaf.readers.tabular.sheet_grid import SheetGrid
@@ -188,7 +188,11 @@ def _analyse(
     notes += _gap_notes(view, body, columns, numbers)
     above_body = [*header, counting] if header and counting >= 0 else header
     headings = proven_headings(view, above_body, body, columns)
-    lines = [i for i in _headings(view, region, body) if i not in headings]
+    last = max((*region.titles, *above), default=-1)
+    if titles_within := headings_of_repeats(view, last, header, again, columns[0]):
+        headings = sorted({*headings, *titles_within}.intersection(body))
+    likely = likely_headings(view, body, columns, headings)
+    lines = sorted({*_headings(view, region, body), *likely} - {*headings})
     notes += _heading_doubts([numbers[i] for i in lines])
     doubtful = tuple(i for i in tail.doubtful if i in body[-100:])
     notes += remark_doubts([numbers[i] for i in doubtful])

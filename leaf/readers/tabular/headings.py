@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaf.readers.tabular.cells import is_empty, kind_of
-from leaf.readers.tabular.grid import GridView
+from leaf.readers.tabular.grid import SAMPLE, GridView
 
 _LONGEST = 120
 """Characters of a heading."""
@@ -44,6 +44,38 @@ def proven_headings(
     if first and (proven - set(first) or _is_apart(view, header, body, columns)):
         proven |= set(first)
     return [body[at] for at in sorted(proven)]
+
+
+def likely_headings(
+    view: GridView, body: Sequence[int], columns: Sequence[int], proven: Sequence[int]
+) -> list[int]:
+    """Rows of the body with a name alone above rows with values, where nearly all cells of the others
+    are filled: they may be headings, or rows whose values are missing."""
+    if len(columns) < 3:
+        return []
+    others = [i for i in body if view.filled[i] > 1]
+    near = others[:: max(1, len(others) // SAMPLE)]
+    lone = [at for at, i in enumerate(body[:-1]) if view.filled[i] == 1]
+    if not near or 3 * len(lone) > len(body):
+        return []
+    if sum(view.fill(i, columns) for i in near) < 0.9 * len(near) * len(columns):
+        return []
+    known = {at for at in lone if _is_heading(view, body[at], columns[0])}
+    gone = set(proven)
+    leading = [at for at in sorted(known) if _leads(view, body, at, known)]
+    return [body[at] for at in leading if body[at] not in gone]
+
+
+def headings_of_repeats(
+    view: GridView, title: int, header: Sequence[int], again: Sequence[int], column: int
+) -> list[int]:
+    """Rows with a name alone right above each row that repeats the header, as one stands above the
+    header: each part of the table has its title."""
+    rows = [i - 1 for i in again]
+    if not rows or not header or title != header[0] - 1:
+        return []
+    apart = all(view.filled[i] == 1 and _is_heading(view, i, column) for i in (title, *rows))
+    return rows if apart else []
 
 
 def _is_heading(view: GridView, row: int, column: int) -> bool:

@@ -68,6 +68,8 @@ _RATE = (
     r"per ?cent(?:age)? change)|average annual growth(?: rate)?|growth rate|veränderung(?: in "
     r"(?:%|prozent))?|variation(?: en %)?"
 )
+_SHARE = r"%|in %|pct\.?|per ?cent(?:age)?|prozent|in prozent|anteil in %|en %|em %"
+"""Words for a row of shares of a total, where they stand alone."""
 _DOUBLE = frozenset(
     {"sum", "sums", "σ", "suma", "soma", "tot.", "media", "média", "mean", "medel"}
 ) | {
@@ -84,6 +86,7 @@ _SPACED = re.compile(rf"[{_LETTERS}](?: [{_LETTERS}])+|\S(?: \S){{3,}}")
 _EDGE = r"[\W_\d]"
 HINT = (
     rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_ELSEWHERE}|{_ORDINARY}|{_CARRIED}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_RATE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
+    rf"|^\W*(?:{_SHARE})\W*$"
     r"|^\W*(?:\S[ \x{a0}]){3,}\S\W*$|^[^ -~][ \x{3000}]+[^ -~]$"
 )
 """SQL: whether it is worth looking at a text at all."""
@@ -151,6 +154,11 @@ def is_rate(label: Label) -> bool:
     return _rates().fullmatch(label.word) is not None
 
 
+def is_share(label: Label) -> bool:
+    """Whether a label is a sign for shares that stands alone: `%`, `in %`."""
+    return label.exact and is_rate(label)
+
+
 def is_said(label: Label) -> bool:
     """Whether a label of several words reads like a total's, not like a name: `Total holdings`,
     `Total - all`, `Country mean`."""
@@ -172,7 +180,7 @@ def _ordinary() -> re.Pattern[str]:
 
 @cache
 def _rates() -> re.Pattern[str]:
-    return re.compile(_RATE)
+    return re.compile(f"{_RATE}|{_SHARE}")
 
 
 def _plain(text: str) -> str:
@@ -217,6 +225,7 @@ def _patterns() -> tuple[tuple[str, bool, re.Pattern[str] | None, re.Pattern[str
         ("subtotal", False, re.compile(_CARRIED), None),
         ("average", True, re.compile(_MEAN), None),
         ("average", False, re.compile(_OTHER), None),
+        ("average", False, re.compile(_SHARE), None),
         ("average", False, None, re.compile(rf"(?P<first>{_RATE})(?:[ ,:(–-]+[^!?;]{{0,40}})?")),
         ("total", False, re.compile(_WHOLE), whole),
         ("average", False, None, named(_MEAN)),

@@ -308,7 +308,9 @@ _FLAGGED = re.compile(
 def _are_flagged(values: Sequence[str]) -> bool:
     """Whether values are numbers, many of them with a flag behind them as offices print it: `4.5 b`,
     `1,234 (r)`. It is said of their column that it stays text, which nobody would think."""
-    return len(values) > 2 and all(map(_FLAGGED.fullmatch, values))
+    flags = [value for value in values if not value[-1].isdigit()]
+    codes = any(re.match(r"0[0-9]", value) for value in values)
+    return len(values) > 2 and bool(flags) and not codes and all(map(_FLAGGED.fullmatch, values))
 
 
 def _fitting(

@@ -10,7 +10,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from leaf.readers.tabular.formulas import RowSum, confirmed
-from leaf.readers.tabular.labels import COUNTRIES, HINT, LONGEST, REST, Label, is_country, label_of
+from leaf.readers.tabular.labels import (
+    COUNTRIES,
+    HINT,
+    LONGEST,
+    REST,
+    Label,
+    is_country,
+    is_share,
+    label_of,
+)
 from leaf.readers.tabular.overlaps import MOST_ROWS
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.sums import SEARCHED, Sign
@@ -111,7 +120,11 @@ class TotalRows:
         texts = {i: words for i in few if len(words := self._different(i)) <= _FEW}
         texts |= self._like_words([i for i in columns if i not in texts])
         labels = {
-            i: {text: label for text in texts.get(i, ()) if (label := label_of(text))}
+            i: {
+                text: label
+                for text in texts.get(i, ())
+                if (label := label_of(text)) and (i == columns[0] or not is_share(label))
+            }  # beside names, `%` is what a row is counted in
             for i in columns
         }
         for i, called in labels.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import places
-from leaf.readers.tabular.labels import Label, is_ordinary, label_of
+from leaf.readers.tabular.labels import Label, is_ordinary, is_share, label_of
 from leaf.readers.tabular.place import locate
 from leaf.readers.tabular.table_file import WHOLE_ROWS, counted
 from leaf.readers.tabular.total_rows import LABEL_COLUMNS
@@ -37,7 +37,8 @@ def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str =
                     candidates.append((i + 1, label))
                 break
     # A name such as Total Care proves nothing; beside a plain Total, North Total is one as well.
-    if not any(label.exact and not is_ordinary(label) for _, label in candidates):
+    words = [label for _, label in candidates if label.exact and not is_share(label)]
+    if all(map(is_ordinary, words)):
         return []
     rows = [row for row, _ in candidates]
     one = len(rows) == 1
