@@ -1020,3 +1020,13 @@ def test_a_unit_beside_names_is_no_word_for_shares(tmp_path: Path) -> None:
         "Divorced,Percent,7.2,8.8,9.3,10.8\n"
     )
     assert from_csv(tmp_path, rows).left_out == (("subtotal", (8,)),)
+
+
+def test_inner_labels_of_a_pivot_table_are_named_as_well(tmp_path: Path) -> None:
+    rows = (
+        "region,year,kind,shop,sales\nNorth,2022,A,N1,5\n,,,N2,7\n,2023,A,N1,6\n,,B,N2,9\n"
+        "South,2022,A,S1,4\n,,,S2,8\n,2023,B,S1,3\n,,,S2,1\n"
+    )
+    texts = [n.text for n in from_csv(tmp_path, rows).notes if n.kind == "labels-once"]
+    assert [text.partition(" ")[0] for text in texts] == ["'region'", "'year'", "'kind'"]
+    assert texts[1].startswith("'year' is empty in 4 rows below one with a value")

@@ -95,14 +95,33 @@ def _labels_once(table: TableFile, data: Bools) -> list[Defect]:
         return []
     column = table.column(0)
     counts = table.asked(f"count(DISTINCT {column})", "WHERE " + _WORDY.format(x=column))
-    named = any(table.filled(index)[data][empty].all() for index in texts[1:4])
-    if int(counts[0][0]) < labels or not named:
+    name = next((i for i in texts[1:4] if table.filled(i)[data][empty].all()), None)
+    if int(counts[0][0]) < labels or name is None:
         return []
     text = (
         f"'{table.names[0]}' has a value in {labels:,} rows alone, each another one: it may hold for "
         f"the rows below it as well, as in a pivot table."
     )
-    return [Defect("labels-once", text, int(empty.sum()), (), 0)]
+    first = Defect("labels-once", text, int(empty.sum()), (), 0)
+    return [first, *_inner_labels(table, data, filled, range(1, name))]
+
+
+def _inner_labels(
+    table: TableFile, data: Bools, outer: Bools, columns: Iterable[int]
+) -> list[Defect]:
+    """Columns between such labels and the names of the rows that are printed alike: filled where a
+    label of the first column is, and empty below."""
+    findings = []
+    for index in columns:
+        filled = table.filled(index)[data]
+        empty = int((~filled).sum())
+        if empty > 1 and filled[outer].all():
+            text = (
+                f"'{table.names[index]}' is empty in {empty:,} rows below one with a value: that may "
+                f"hold for them as well, as in a pivot table."
+            )
+            findings.append(Defect("labels-once", text, empty, (), index))
+    return findings
 
 
 def _sum_columns(table: TableFile, data: Bools) -> list[Defect]:
