@@ -297,3 +297,15 @@ def test_numbers_of_which_many_have_a_flag_stay_text_and_it_is_said(tmp_path: Pa
     assert not column(tmp_path, ["A12", "B13", "14", "15", "16"], "sku")[2]
     states = [f"{n:02}" for n in range(1, 57)]
     assert column(tmp_path, states, "FIPS")[::2] == ("VARCHAR", "")
+
+
+def test_texts_that_are_written_as_formulas_are_what_they_give(tmp_path: Path) -> None:
+    for text in ('zip,n\n="01234",5\n="00501",6\n', 'zip,n\n"=""01234""",5\n"=""00501""",6\n'):
+        assert columns(tmp_path, text)["zip"][1] == ["01234", "00501"]
+    (info,) = DelimitedReader().tables(tmp_path / "t.csv", tmp_path / "out")
+    assert [note.kind for note in info.notes] == ["formulas-of-texts"]
+
+
+def test_the_mark_of_a_second_file_behind_the_first_is_no_value(tmp_path: Path) -> None:
+    both = columns(tmp_path, "\ufeffid,n\n1,2\n\ufeffid,n\n3,4\n")
+    assert [both[name][1] for name in ("id", "n")] == [[1, 3], [2, 4]]

@@ -303,3 +303,12 @@ def test_a_few_numbers_in_a_long_table_are_held_against_one_another(tmp_path: Pa
     text += "Wages,12011,12777\n"
     info = from_csv(tmp_path, text)
     assert (info.rows, dict(info.doubtful)) == (20_006, {"subtotal": (20_003, 20_005)})
+
+
+def test_a_total_of_some_of_the_rows_contradicts_nothing(tmp_path: Path) -> None:
+    rows = "".join(
+        f"{name},Total,{men + women}\n{name},Male,{men}\n{name},Female,{women}\n"
+        for name, men, women in (("North", 9225, 5394), ("South", 1588, 1449), ("East", 6964, 8616))
+    )
+    text = f"region,sex,v\n{rows}Total,Total,33236\nTotal,Male,17777\nTotal,Female,15459\n"
+    assert "totals-differ" not in said(tmp_path, text)

@@ -73,6 +73,7 @@ EFFECTS: dict[str, Effect] = {
                 "controls-mended",
                 "cues-skipped",
                 "few-words",
+                "formulas-of-texts",
                 "hidden-columns",
                 "hidden-slide",
                 "index-cut",

@@ -110,6 +110,7 @@ def _clean_layout(
     if (
         records.repaired
         or records.nuls
+        or records.formulas
         or records.lines_read != len(grid)
         or _has_controls(source.path)
     ):
@@ -135,7 +136,7 @@ def _clean_layout(
     for line_group in _slices(source):
         probe = Records(line_group, source.dialect)
         more = [row for row in probe if row != [""]]
-        if probe.repaired or any(len(row) != width for row in more):
+        if probe.repaired or probe.formulas or any(len(row) != width for row in more):
             return None
         rows += more
     if any(remarks_below(more[-TAIL:], range(len(more[-TAIL:])), width)):

@@ -160,6 +160,9 @@ def repair_notes(records: Records) -> tuple[Note, ...]:
         notes.append(
             Note("nul-bytes", f"{records.nuls:,} NUL characters were left out.", records.nuls)
         )
+    if records.formulas:
+        text = f'{records.formulas:,} texts written as formulas, as ="01", were read as what they give.'
+        notes.append(Note("formulas-of-texts", text, records.formulas))
     return tuple(notes)
 
 

@@ -33,6 +33,8 @@ _VALUE = re.compile(
     rf"{_MOMENT}|true|false|n/?a|null",
     re.IGNORECASE | re.ASCII,
 )
+_TEXT_FORMULA = re.compile(r'="([^"]*)"')
+"""How zeros in front are saved from a spreadsheet that opens the file."""
 _LOOKED_AT = 4_000
 """Characters of a line that tell whether it is one value or cells with quotes."""
 _JOINED_LINES = 400
@@ -287,6 +289,8 @@ class Records:
     """Lines whose control characters whoever gives the lines replaced."""
     nuls: int = 0
     """NUL characters left out."""
+    formulas: int = 0
+    """Cells that were written as formulas of a text."""
     lines_read: int = 0
     record: int = 0
 
@@ -303,12 +307,21 @@ class Records:
                 line = line.strip(" \n") + "\n"
             simple = not quote or (quote not in line and plain)
             cells = line.rstrip("\n").split(delimiter) if simple else self._quoted(line)
+            if '="' in line:
+                cells = self._without_formulas(cells)
             yield [c.strip(" ") for c in cells] if self.dialect.skip_space else cells
+
+    def _without_formulas(self, cells: list[str]) -> list[str]:
+        """Cells with `="01234"` as the 01234 that a spreadsheet shows for it."""
+        matches = [_TEXT_FORMULA.fullmatch(cell) for cell in cells]
+        self.formulas += sum(match is not None for match in matches)
+        return [m[1] if m else cell for m, cell in zip(matches, cells, strict=True)]
 
     def _next_line(self) -> str | None:
         line = self._ahead.popleft() if self._ahead else next(self._source, None)
         if line is not None:
             self.lines_read += 1
+            line = line.removeprefix("\ufeff")  # where one file was put behind another
             if "\0" in line:
                 self.nuls += line.count("\0")
                 line = line.replace("\0", "")

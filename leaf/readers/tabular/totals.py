@@ -465,10 +465,10 @@ def _differs(
     marks: Mapping[int, ProvenRow],
 ) -> tuple[tuple[int, float, float], ...]:
     """Of a plain Total at the end of a table: its numbers and what the rows above give instead,
-    where they are of one size."""
+    where they are of one size. `Total, Female` is the total of some of them."""
     import numpy as np
 
-    if not _is_plain(signs, row) or row != int(rows[-1]):
+    if not _is_plain(signs, row) or row != int(rows[-1]) or signs[row].keys < 0:
         return ()
     parts = _without(rows, {row, *marks, *signs})
     if len(parts) < 2:
