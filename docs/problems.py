@@ -21,6 +21,7 @@ CONSTANTS = (
     ("errors.py", "FAULT"),
     ("agent/ends.py", "STOPPED"),
     ("jobs/announced.py", "NOT_HERE"),
+    ("readers/tabular/integrity.py", "TWICE"),
     ("jobs/announced.py", "CLOSED"),
     ("runs/board.py", "ELSEWHERE"),
     ("runs/dispatch.py", "DAMAGED"),
@@ -38,6 +39,10 @@ LOCALS = (
     ("drive/drive.py", "attach_folder", "incomplete"),
     ("drive/listing.py", "_page", "incomplete"),
     ("files/line.py", "lost_file", "error"),
+    ("readers/tabular/blocks.py", "_loose", "text"),
+    ("readers/tabular/integrity.py", "_adding_up", "text"),
+    ("readers/tabular/integrity.py", "_called", "text"),
+    ("readers/tabular/sheets.py", "_on", "where"),
     ("sessions/pinning.py", "stale", "text"),
     ("ui/upload_routes.py", "_receive", "problem"),
 )

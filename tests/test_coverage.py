@@ -18,6 +18,7 @@ from leaf.agent.stubs import receipt
 from leaf.language.text import speaking
 from leaf.provenance import basis
 from leaf.provenance.coverage import (
+    amount,
     covered_of,
     doubts,
     line,
@@ -796,6 +797,21 @@ def test_the_short_form_adds_up_a_unit_and_hides_nothing_that_was_not_read() -> 
     assert short({"looked": [one]}) == "Looked at 7 of 8 rows"
     assert short({"described": ["a.csv"]}) == "Only the columns were looked at"
     assert (short({}), missing({})) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "two"),
+    [
+        ("en", "1 of 1 page", "1 of 2 pages"),
+        ("de", "1 von 1 Seite", "1 von 2 Seiten"),
+        ("fr", "1 page sur 1", "1 pages sur 2"),
+        ("es", "1 de 1 página", "1 de 2 páginas"),
+    ],
+)
+def test_one_page_is_no_pages(language: str, one: str, two: str) -> None:
+    page: Any = {"file_id": "f", "name": "a.pdf", "unit": "pages", "seen": 1}
+    with speaking(language):
+        assert [amount({**page, "total": total}) for total in (1, 2)] == [one, two]
 
 
 @pytest.mark.parametrize(

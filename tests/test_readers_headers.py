@@ -11,6 +11,8 @@ import duckdb
 import pytest
 from openpyxl import Workbook
 
+from leaf.language import problems
+from leaf.language.text import speaking
 from leaf.readers.base import TableInfo
 from leaf.readers.tabular.blocks import find_tables
 from leaf.readers.tabular.delimited import DelimitedReader
@@ -375,6 +377,11 @@ def test_cells_of_a_sheet_without_a_table_are_named_with_their_sheet(tmp_path: P
         n for n in SheetsReader().outline(tmp_path / "book.xlsx").notes if n.kind == "loose-cells"
     )
     assert "sheet 'Cover'" in note.text
+    with speaking("de"):
+        assert problems.said(note.text) == (
+            "1 Zelle gehört zu keiner Tabelle und wurde in keine geladen; sie lässt sich als Text "
+            "lesen. Das steht auf dem Blatt 'Cover'."
+        )
 
 
 def test_rows_above_the_one_table_of_a_large_messy_file_are_named(tmp_path: Path) -> None:

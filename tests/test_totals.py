@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from leaf.language import problems
+from leaf.language.text import speaking
 from tests.test_integrity import cells, from_csv, from_rows
 
 FIBONACCI = [48_391, 77_213]
@@ -151,6 +153,8 @@ def test_what_no_word_calls_a_total_is_said_as_a_sum(tmp_path: Path) -> None:
     (note,) = [n for n in info.notes if n.kind == "totals-doubtful"]
     assert "4 rows equal the sum of rows nearby" in note.text
     assert "called a total" not in note.text
+    with speaking("de"):
+        assert "4 Zeilen sind die Summe von Zeilen in der Nähe" in problems.said(note.text)
 
 
 def test_words_are_looked_for_in_the_first_eight_columns_of_text(tmp_path: Path) -> None:

@@ -50,6 +50,26 @@ def test_each_part_opens_its_detail(leaf: Leaf) -> None:
         assert f"##### {title}" in seen["all"]
 
 
+def test_a_receipt_is_read_and_computed_again_in_the_language(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    session.team.set_language("de")
+    chat = session.chats.create()
+    asked = session.messages.send(
+        chat.id, "total revenue by region", file_ids=[add(leaf, "sales.csv", SALES)]
+    )
+    finished(session, asked.id)
+    page = open_page(chat=chat.id)
+    page.session_state["preview"] = {"receipt": asked.id, "number": 0}
+    page.run()
+    assert "sales.csv, Zeilen 1-5 · 3 von 4 Zeilen" in words_of(page).replace("\\", "")
+    assert "Alle 2 Zeilen öffnen" in [button.label for button in page.button]
+    page.button(key="preview-recompute").click().run()
+    assert "neu berechnet" in page.success[0].value
+    page.session_state["preview"] = {"result": "r1", "chat": chat.id}
+    page.run().selectbox(key="preview-filter-column").select("region").run()
+    assert page.selectbox(key="preview-filter-operation").options[0] == "enthält"
+
+
 def test_that_no_model_is_connected_is_said_once_in_a_chat(leaf: Leaf) -> None:
     session = leaf.session(leaf.local_scope())
     chat = session.chats.create()

@@ -30,10 +30,17 @@ WHERE = (
 )
 """Where a thing of that name was looked for (`errors.not_found`), beside names."""
 MORE = mark("{places} and {n} more places")
+OF = mark("{places} of {total}")
+IN_PART = mark("{place} (in part)")
 _UNIT = "|".join(UNITS)
 _NUMBERS = r"\d[\d,]*(?:-\d[\d,]*)?"
 _COUNTED = re.compile(rf"({_UNIT})(s?) ({_NUMBERS}(?:, {_NUMBERS})*)( …)?")
 _MORE = re.compile(r"(.+) and (\d+) more places")
+_OF = re.compile(r"((?!sheet [^!]*$).+) of (\d[\d,]*|\d\d:\d\d:\d\d)")
+"""What was read of a file, as `window.coverage` says it."""
+_CELL = r"[A-Z]{1,3}\d+(?::[A-Z]{1,3}\d+)?"
+_CELLS = re.compile(rf"(?:.+!)?{_CELL}(?:, {_CELL})*")
+_TIME = re.compile(r"\d\d:\d\d:\d\d(?:-\d\d:\d\d:\d\d)?")
 _ROWS = re.compile(rf"(.+) (rows? {_NUMBERS})")
 _NEXT = re.compile(rf", (?=(?:{_UNIT})s? \d|sheet )")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
@@ -55,12 +62,22 @@ def _place(text: str) -> str:
     if match := _MORE.fullmatch(text):
         places = _place(match[1])
         return t(MORE, places=places, n=match[2]) if places else ""
+    if match := _OF.fullmatch(text):
+        places = _place(match[1])
+        return t(OF, places=places, total=_figure(match[2])) if places else ""
+    if text.endswith(" (in part)"):
+        known = _place(text.removesuffix(" (in part)"))
+        return t(IN_PART, place=known) if known else ""
     if text.startswith("sheet "):
         name = text.removeprefix("sheet ")
         if rows := _ROWS.fullmatch(name):
             return t(ROWS_OF_SHEET, name=rows[1], rows=_place(rows[2]))
         return t(SHEET, name=name)
     if match := _COUNTED.fullmatch(text):
-        at = _THOUSANDS.sub(lambda figure: separated(figure[0]), match[3]) + (match[4] or "")
+        at = _figure(match[3]) + (match[4] or "")
         return t(UNITS[match[1]][bool(match[2])], at=at)
-    return ""
+    return text if _CELLS.fullmatch(text) or _TIME.fullmatch(text) else ""
+
+
+def _figure(text: str) -> str:
+    return _THOUSANDS.sub(lambda figure: separated(figure[0]), text)

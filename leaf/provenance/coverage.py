@@ -28,15 +28,6 @@ _Key = tuple[str, str, str, str]
 
 NAMED = 3
 """Names of files that one line holds."""
-AMOUNTS = {
-    "rows": mark("{seen} of {total} rows"),
-    "pages": mark("{seen} of {total} pages"),
-    "slides": mark("{seen} of {total} slides"),
-    "lines": mark("{seen} of {total} lines"),
-    "paragraphs": mark("{seen} of {total} paragraphs"),
-    "cues": mark("{seen} of {total} cues"),
-}
-"""Unit -> how much of it there is."""
 
 
 def merge_coverage(outputs: Iterable[Output]) -> list[Covered]:
@@ -121,10 +112,22 @@ def amount(cover: Covered, name: str = "") -> str:
 def _amount(unit: str, seen: int, total: int) -> str:
     if unit == "passages":
         return n_("{n} passage", "{n} passages", seen)
-    wording = AMOUNTS.get(unit)
-    if wording is None:
+    wordings = _pairs().get(unit)
+    if wordings is None:
         return f"{in_digits(seen)} of {in_digits(total)} {unit}"
-    return t(wording, seen=in_digits(seen), total=in_digits(total))
+    return n_(*wordings, total, seen=in_digits(seen))
+
+
+def _pairs() -> dict[str, tuple[str, str]]:
+    """Unit -> how much of one and of several has been read."""
+    return {
+        "rows": ("{seen} of {n} row", "{seen} of {n} rows"),
+        "pages": ("{seen} of {n} page", "{seen} of {n} pages"),
+        "slides": ("{seen} of {n} slide", "{seen} of {n} slides"),
+        "lines": ("{seen} of {n} line", "{seen} of {n} lines"),
+        "paragraphs": ("{seen} of {n} paragraph", "{seen} of {n} paragraphs"),
+        "cues": ("{seen} of {n} cue", "{seen} of {n} cues"),
+    }
 
 
 def _of(amount: str, name: str) -> str:

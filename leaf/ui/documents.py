@@ -13,7 +13,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.language import kept
 from leaf.language.problems import told
-from leaf.language.text import in_digits, mark, t
+from leaf.language.text import in_digits, mark, n_, t
 from leaf.provenance.citations import Text
 from leaf.shapes.parts import ReceiptsData
 from leaf.store.model import Document, DocumentVersion
@@ -160,7 +160,8 @@ def draw_versions(document: Document, key: str) -> None:
             with holder:
                 _draw_version(document, version, key)
     if len(versions) > VERSIONS_SHOWN:
-        st.caption(t("and {n} earlier versions", n=len(versions) - VERSIONS_SHOWN))
+        rest = len(versions) - VERSIONS_SHOWN
+        st.caption(n_("and {n} earlier version", "and {n} earlier versions", rest))
 
 
 def _title(version: DocumentVersion, document: Document) -> str:

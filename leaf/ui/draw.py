@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from leaf.language.text import t
+from leaf.language.text import n_, t
 from leaf.shapes.part_values import newest
 from leaf.shapes.parts import InstructionsData
 from leaf.store.model import Message
@@ -172,7 +172,7 @@ def draw_came(message: Message) -> None:
                 folder["name"], folder["ref"], folder["files"], f"came-{message.id}-{folder['ref']}"
             )
         if len(came) > 12:
-            st.caption(t("and {n} more files", n=len(came) - 12))
+            st.caption(n_("and {n} more file", "and {n} more files", len(came) - 12))
         if told is not None:
             _draw_told(message.id, told)
 

@@ -50,7 +50,7 @@ def draw(files: Sequence[File]) -> None:
                 with line:
                     _draw_file(file)
         if len(shown) > FILES:
-            st.caption(t("and {n} more files", n=len(shown) - FILES))
+            st.caption(n_("and {n} more file", "and {n} more files", len(shown) - FILES))
 
 
 def _line(file: File) -> str:

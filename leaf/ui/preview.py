@@ -259,9 +259,9 @@ def _draw_drive(ref: str) -> None:
         )
         st.caption(
             markdown.label(
-                t("The beginning: {coverage}", coverage=window.coverage)
+                t("The beginning: {coverage}", coverage=places.place(window.coverage))
                 if window.cursor
-                else window.coverage
+                else places.place(window.coverage)
             )
         )
     if item.link:
@@ -447,7 +447,7 @@ def _draw_text(preview: Preview, cursors: list[str], quote: str) -> None:
             window.text or t("Nothing to show."), language=language, wrap_lines=True, height=height
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(markdown.label(window.coverage), width="stretch")
+        st.caption(markdown.label(places.place(window.coverage)), width="stretch")
         if len(cursors) > 1 and st.button(
             t("Back"), key="preview-back", type="tertiary", icon=":material/arrow_back:"
         ):

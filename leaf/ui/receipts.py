@@ -10,7 +10,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.language import kept
 from leaf.language.places import place
-from leaf.language.problems import told
+from leaf.language.problems import said, told
 from leaf.language.text import in_digits, mark, n_, t
 from leaf.provenance.citations import answer_text
 from leaf.provenance.receipts.answer import kept_receipts
@@ -293,7 +293,7 @@ def _draw_recompute(what: str, recompute: Callable[[], Recomputed]) -> None:
         return
     draw = st.success if outcome.outcome == "same" else st.warning
     draw(
-        markdown.paragraph(outcome.text),
+        markdown.paragraph(said(outcome.text)),
         icon=":material/check:" if outcome.outcome == "same" else ":material/warning:",
     )
     if outcome.cells:

@@ -179,6 +179,7 @@ def _draw_filter(columns: list[str]) -> dict[str, str] | None:
         operation = st.selectbox(
             t("Condition"),
             OPERATIONS,
+            format_func=_operation,
             key="preview-filter-operation",
             width=120,
             on_change=_first_page,
@@ -191,6 +192,11 @@ def _draw_filter(columns: list[str]) -> dict[str, str] | None:
         if value and value.strip()
         else None
     )
+
+
+def _operation(operation: str) -> str:
+    """The one that is a word, in the language of the page; the others are signs."""
+    return t("contains") if operation == "contains" else operation
 
 
 def _first_page() -> None:

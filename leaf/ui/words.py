@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from leaf.agent.attached import AttachedEstimate
-from leaf.language import problems
+from leaf.language import places, problems
 from leaf.language.text import in_digits, mark, n_, separated, t
 from leaf.readers.base import KINDS
 from leaf.runs.records import Load
@@ -446,16 +446,13 @@ def receipt(found: ReceiptKept) -> str:
         )
     if kind == "derived":
         return f"{how} = {found.get('value', '')}"
-    return how or str(found.get("place") or t("words that were read"))
+    return how or places.place(str(found.get("place") or "")) or t("words that were read")
 
 
 def scanned(table: TableRead) -> str:
     """`sales.xlsx, sheet Data!A1:F120 · 119 of 119 rows · content 3fa9c2…`."""
-    pieces = [
-        ", ".join(
-            filter(None, (str(table.get("file") or table["name"]), str(table.get("place") or "")))
-        )
-    ]
+    name, at = str(table.get("file") or table["name"]), places.place(str(table.get("place") or ""))
+    pieces = [", ".join(filter(None, (name, at)))]
     if table.get("total") is not None:
         read, rows = in_digits(int(table["rows"])), count(int(table["total"]), "row")
         pieces.append(t("{read} of {rows}", read=read, rows=rows))

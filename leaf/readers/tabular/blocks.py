@@ -99,15 +99,26 @@ def find_tables(
     if loose:
         rows = sorted({numbers[i] for i in loose})
         cells = sum(filled[i] for i in set(loose))
-        text = (
-            f"{cells} cells in {len(rows)} rows belong to no table and were not loaded into "
-            f"one; they can be read as text."
-        )
-        notes.append(Note("loose-cells", text, cells, places(rows)))
+        notes.append(Note("loose-cells", _loose(cells, len(rows)), cells, places(rows)))
     if len(blocks) > 1:
         text = f"{len(blocks)} separate tables were found here; each was loaded on its own."
         notes.append(Note("several-blocks", text, len(blocks)))
     return GridContent(tuple(blocks), tuple(notes))
+
+
+def _loose(cells: int, rows: int) -> str:
+    text = (
+        f"{cells:,} cells in {rows:,} rows belong to no table and were not loaded into one; they "
+        f"can be read as text."
+    )
+    if rows == 1:
+        text = (
+            f"{cells:,} cells in one row belong to no table and were not loaded into one; they "
+            f"can be read as text."
+        )
+    if cells == 1:
+        text = "1 cell belongs to no table and was not loaded into one; it can be read as text."
+    return text
 
 
 _DASHES = frozenset("-=_–—")

@@ -215,6 +215,7 @@ def places(numbers: Sequence[int], what: str = "rows", shown: int = 8) -> str:
             runs[-1][1] = n
         else:
             runs.append([n, n])
+    shown += len(runs) == shown + 1  # one more takes no more room than that there is one
     parts = [str(a) if a == b else f"{a}-{b}" for a, b in runs[:shown]]
     more = len(runs) - shown
     return f"{what if len(numbers) != 1 else what.rstrip('s')} {', '.join(parts)}" + (

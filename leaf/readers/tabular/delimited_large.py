@@ -389,5 +389,9 @@ def _passed_over(block: TableBlock, head: Sequence[Sequence[str]]) -> tuple[Note
     rows = [i + 1 for i in range(block.top) if not all(is_empty(c) for c in head[i])]
     if len(rows) <= sum(note.count for note in block.notes if note.kind == "preamble"):
         return ()
-    text = f"{len(rows):,} rows above the table were not loaded; they can be read as text."
+    text = (
+        f"{len(rows):,} rows above the table were not loaded; they can be read as text."
+        if len(rows) > 1
+        else "1 row above the table was not loaded; it can be read as text."
+    )
     return (Note("loose-cells", text, len(rows), places(rows)),)

@@ -20,7 +20,7 @@ from leaf.readers.tabular.defects import Defect, defects
 from leaf.readers.tabular.formulas import RowSum
 from leaf.readers.tabular.place import TablePlace, locate, runs_of
 from leaf.readers.tabular.sql import parquet_rows
-from leaf.readers.tabular.table_file import TableFile, counted
+from leaf.readers.tabular.table_file import TableFile
 from leaf.readers.tabular.total_rows import TotalRows
 from leaf.readers.tabular.totals import DoubtfulRow, ProvenRow
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LISTED = 1_000
 RECORDS = 2_000_000
+TWICE = "A sum over the whole column may count things twice."
 
 
 def examine(
@@ -152,24 +153,35 @@ def _doubt_notes(doubts: Mapping[int, DoubtfulRow], numbers: Sequence[int]) -> l
     worded = [numbers[row] for row in sorted(doubts) if doubts[row].worded]
     summed = [numbers[row] for row in sorted(doubts) if not doubts[row].worded]
     at = sorted([*worded, *summed])
-    clauses = []
-    if worded:
-        one = len(worded) == 1
-        clauses.append(
-            f"{counted(len(worded))} {'is' if one else 'are'} called a total or an average, which "
-            f"the numbers do not prove"
-        )
-    if summed:
-        one = len(summed) == 1
-        verbs = ("equals", "is") if one else ("equal", "are")
-        clauses.append(
-            f"{counted(len(summed))} {verbs[0]} the sum of rows nearby or {verbs[1]} summed twice"
-        )
+    sentences = [
+        *([_called(len(worded))] if worded else ()),
+        *([_adding_up(len(summed))] if summed else ()),
+        TWICE,
+    ]
+    return [Note("totals-doubtful", " ".join(sentences), len(at), places(at))]
+
+
+def _called(rows: int) -> str:
     text = (
-        f"Kept as data, but doubtful: {'; '.join(clauses)}. A sum over the whole column may "
-        f"count things twice."
+        f"Kept as data, but doubtful: {rows:,} rows are called a total or an average, which the "
+        f"numbers do not prove."
     )
-    return [Note("totals-doubtful", text, len(at), places(at))]
+    if rows == 1:
+        text = (
+            "Kept as data, but doubtful: 1 row is called a total or an average, which the numbers "
+            "do not prove."
+        )
+    return text
+
+
+def _adding_up(rows: int) -> str:
+    text = (
+        f"Kept as data, but doubtful: {rows:,} rows equal the sum of rows nearby or are summed "
+        f"twice."
+    )
+    if rows == 1:
+        text = "Kept as data, but doubtful: 1 row equals the sum of rows nearby or is summed twice."
+    return text
 
 
 def _differing(

@@ -183,12 +183,8 @@ def _on(sheet: Sheet, note: Note) -> Note:
     """A note on rows that are in no table, with the sheet that they are on."""
     if note.kind != "loose-cells" or note.place.startswith("sheet "):
         return note
-    return replace(
-        note,
-        text=note.text.replace(
-            " belong to no table", f" of sheet '{sheet.name}' belong to no table", 1
-        ),
-    )
+    where = f"That is on sheet '{sheet.name}'."
+    return replace(note, text=f"{note.text} {where}")
 
 
 def _row_text(row: Sequence[Any], left: int) -> str:

@@ -10,7 +10,7 @@ from leaf.readers.base import Note
 from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.labels import Label, is_ordinary, is_share, label_of
 from leaf.readers.tabular.place import locate
-from leaf.readers.tabular.table_file import WHOLE_ROWS, counted
+from leaf.readers.tabular.table_file import WHOLE_ROWS
 from leaf.readers.tabular.total_rows import LABEL_COLUMNS
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str =
     if all(map(is_ordinary, words)):
         return []
     rows = [row for row, _ in candidates]
-    one = len(rows) == 1
     text = (
-        f"{counted(len(rows))} {'is' if one else 'are'} called a total or an average; queries "
-        f"leave out those that are one."
+        f"{len(rows):,} rows are called a total or an average; queries leave out those that are one."
+        if len(rows) > 1
+        else "1 row is called a total or an average; queries leave it out if it is one."
     )
     return [locate(Note("totals-called", text, len(rows), places(rows)), (), block.place(sheet))]
 
