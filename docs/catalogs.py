@@ -26,6 +26,7 @@ BEYOND = (
     "agent/proposals/*.py",
     "sessions/suggesting.py",
     "provenance/coverage.py",
+    "provenance/pins.py",
     "language/kept.py",
     "language/places.py",
 )

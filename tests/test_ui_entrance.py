@@ -58,6 +58,10 @@ def test_without_the_cookie_every_route_says_where_the_address_is_found(app: App
     for path in ("/", "/files", "/media/x", "/_stcore/host-config", "/static/x.js", "/_leaf/live"):
         status, page = get(app, path, **HTML)
         assert (status, HINT in page) == (403, True), path
+    status, page = get(app, "/", **HTML, **{"Accept-Language": "de-DE,de;q=0.9"})
+    assert (status, 'lang="de"' in page) == (403, True)
+    assert "Öffnen Sie Leaf aus dem Terminal" in page
+    assert "dieser Browser wurde noch nicht eingelassen" in page
     for given in ("", "token", "0" * 43):
         assert ask(app, f"/?token={given}").status == 403
     for name in ("", "leaf_x=1", cookie(app)[:-1] + "x", cookie(app).replace("=", "=0")):

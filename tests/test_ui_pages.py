@@ -338,6 +338,13 @@ def test_a_board_says_how_to_pin_and_then_shows_pins_with_what_they_rest_on(leaf
     assert page.title[0].value == "Board"
     assert page.subheader[0].value == r"\*\*The\*\* orchards"
     assert "2 rows · 2 of 2 rows of harvest" in words_of(page).replace("\\", "")
+    session.team.set_language("de")
+    page = open_page("board")
+    assert "2 Zeilen · 2 von 2 Zeilen von harvest" in words_of(page).replace("\\", "")
+    page.session_state[f"pin-receipt-{made.id}"] = True
+    said = words_of(page.run()).replace("\\", "")
+    assert "harvest.csv, Zeilen 1-3 · 2 von 2 Zeilen · Inhalt" in said
+    session.team.set_language("")
     session.boards.delete(board.id)
     assert "Nothing is pinned yet" in words_of(open_page("board"))
     page = open_page("board", board=board.id)

@@ -14,6 +14,7 @@ from leaf.runs.waiting import QueuePlace
 from leaf.store.edited_steps import EditedStep
 from leaf.ui import steps, tabular, words
 from leaf.ui.controls import distinct
+from leaf.ui.usage import chart_of
 from leaf.ui.worked import worked
 
 
@@ -212,3 +213,11 @@ def test_two_of_one_name_are_told_apart_in_a_menu() -> None:
     names = {"a": "Board", "b": "Board", "c": "Board (2)", "d": "Board", "e": "Sales"}
     told = distinct(names)
     assert list(told.values()) == ["Board", "Board (2)", "Board (2) (2)", "Board (3)", "Sales"]
+
+
+def test_the_bars_of_usage_have_figures_as_the_language_writes_them() -> None:
+    rows = [("1 Mar", "claude", 0.02)]
+    with speaking("de"):
+        locale = chart_of(["1 Mar"], rows, "money")["config"]["locale"]
+    assert (locale["number"]["decimal"], locale["number"]["thousands"]) == (",", ".")
+    assert "locale" not in chart_of(["1 Mar"], rows, "money")["config"]

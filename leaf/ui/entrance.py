@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import html
 import logging
 import secrets
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from leaf.language.text import mark, speaking, t
 from leaf.remote.server import PATHS
 from leaf.settings.private import (
     DistrustError,
@@ -27,20 +27,19 @@ from leaf.settings.private import (
     read_private,
     write_private,
 )
+from leaf.ui import door_page
+from leaf.ui.language import best
 
 PARAMETER = "token"
 DAYS = 30
 """How long a browser that was let in stays so; another visit by the printed address begins anew."""
 SHORTEST = 32
-MESSAGE = "Leaf runs here, but this browser has not been let in yet."
-HINT = (
+TITLE = mark("Open Leaf from the terminal")
+MESSAGE = mark("Leaf runs here, but this browser has not been let in yet.")
+HINT = mark(
     "Open the address that Leaf printed in the terminal in which it was started: it ends with "
     "?token=… and is good for every browser of this machine."
 )
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Leaf</title>{again}<style>body {{ font: 16px/1.6 sans-serif; color: #1d2420; background: #fbfaf7; max-width: 34rem;
-margin: 18vh auto; padding: 0 1.5rem }} h1 {{ font: 600 1.7rem serif }}</style>
-<h1>Open Leaf from the terminal</h1><p>{message}</p><p>{hint}</p></html>"""
 AGAIN = '<meta http-equiv="refresh" content="0">'
 """A browser that follows a link of another site does not send the cookie; the page that it then
 gets asks again, from here, and does."""
@@ -171,10 +170,8 @@ def _refuse(scope: Scope, headers: Headers) -> Response:
     status, cache_headers = 403, {"cache-control": "no-store"}
     if scope["type"] == "http" and "text/html" in headers.get("accept", ""):
         from_elsewhere = headers.get("sec-fetch-site") == "cross-site" and not _shown(scope)
-        page = PAGE.format(
-            again=AGAIN if from_elsewhere else "",
-            message=html.escape(MESSAGE),
-            hint=html.escape(HINT),
-        )
+        with speaking(best(headers.get("accept-language", ""))):
+            words = t(TITLE), t(MESSAGE), t(HINT)
+            page = door_page.page(*words, head=AGAIN if from_elsewhere else "")
         return HTMLResponse(page, status, cache_headers)
     return JSONResponse({"error": f"{MESSAGE} {HINT}"}, status, cache_headers)

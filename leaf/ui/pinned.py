@@ -78,7 +78,7 @@ def _draw_card(shown: PinShown, number: int, of: int) -> None:
     pin = shown.pin
     _draw_head(pin, number, of)
     if pin.content is None:
-        st.markdown(f":material/visibility_off: {pins.STATES[pin.state]}")
+        st.markdown(f":material/visibility_off: {t(pins.STATES[pin.state])}")
         return
     _draw_outcome(pin)
     _draw_content(pin.content, f"pinned-{pin.id}-{pin.result}", pin.title)

@@ -15,6 +15,7 @@ from leaf.budgets.periods import RANGES, Range
 from leaf.language.text import in_digits, mark, t
 from leaf.store.model import NamedUsage, UsageTotal
 from leaf.store.usage import Whose
+from leaf.tables.chart_look import readable
 from leaf.ui import downloads, markdown, tabular, words
 
 RANGE_NAMES: dict[str, str] = {
@@ -24,6 +25,8 @@ RANGE_NAMES: dict[str, str] = {
     "month": mark("This month"),
     "all": mark("All"),
 }
+COLUMNS = ("when", "model", "used")
+"""Of the bars by day."""
 UNIT_NAMES = {"money": mark("Money"), "tokens": mark("Tokens")}
 WHOSE_NAMES = {"mine": mark("Mine"), "everyone": mark("Everybody's")}
 MOST_BARS = 92
@@ -133,10 +136,9 @@ def draw_days(report: UsageReport) -> None:
     bars, rows = bars_of(report, unit)
     import pandas as pd
 
-    frame = pd.DataFrame(rows, columns=["when", "model", "used"])
     st.vega_lite_chart(
-        frame,
-        _chart(bars, unit),
+        pd.DataFrame(rows, columns=list(COLUMNS)),
+        chart_of(bars, rows, unit),
         width="stretch",
         key=f"usage-bars-{unit}",
         alt=alt_of(bars, rows, unit),
@@ -149,8 +151,15 @@ def draw_days(report: UsageReport) -> None:
             _draw_day_table(report)
 
 
+def chart_of(
+    bars: Sequence[str], rows: Sequence[Sequence[Any]], unit: Literal["money", "tokens"]
+) -> dict[str, Any]:
+    """Stacked bars in Vega-Lite, from left to right as in `bars`, with figures as the reader's
+    language writes them."""
+    return readable(_chart(bars, unit), COLUMNS, rows)
+
+
 def _chart(bars: Sequence[str], unit: Literal["money", "tokens"]) -> dict[str, Any]:
-    """Stacked bars in Vega-Lite, from left to right as in `bars`."""
     title = t("US dollars") if unit == "money" else t("Tokens")
     return {
         "mark": {"type": "bar", "cornerRadiusEnd": 2},

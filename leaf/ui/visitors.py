@@ -9,7 +9,6 @@ pages only a link leads here.
 
 from __future__ import annotations
 
-import html
 import ipaddress
 import json
 import logging
@@ -22,7 +21,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from leaf.language import problems
-from leaf.language.text import speaking
+from leaf.language.text import speaking, t
+from leaf.ui import door_page
 from leaf.ui.language import best
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
@@ -41,11 +41,6 @@ FOREIGN = (
     "If it does, the proxy in front of Leaf has to pass the Host header on, or "
     "LEAF_ALLOWED_HOSTS has to name the host.",
 )
-PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Leaf</title><style>body {{ font: 16px/1.6 sans-serif; color: #1d2420; background: #fbfaf7; max-width: 34rem;
-margin: 18vh auto; padding: 0 1.5rem }} h1 {{ font: 600 1.7rem serif }}</style>
-<h1>Leaf is not open here</h1><p>{message}</p><p>{hint}</p></html>"""
-
 logger = logging.getLogger("leaf")
 
 
@@ -247,13 +242,9 @@ def _with_host(scope: Scope, host: str) -> Scope:
 
 
 def _refuse(scope: Scope, headers: Headers, why: tuple[str, str]) -> Response:
-    language = best(headers.get("accept-language", ""))
-    with speaking(language):
+    with speaking(best(headers.get("accept-language", ""))):
         message, hint = map(problems.said, why)
+        page = door_page.page(t("Leaf is not open here"), message, hint)
     if scope["type"] == "http" and "text/html" in headers.get("accept", ""):
-        return HTMLResponse(
-            PAGE.format(language=language, message=html.escape(message), hint=html.escape(hint)),
-            403,
-            {"cache-control": "no-store"},
-        )
+        return HTMLResponse(page, 403, {"cache-control": "no-store"})
     return JSONResponse({"error": f"{message} {hint}".strip()}, 403, {"cache-control": "no-store"})
