@@ -1,7 +1,8 @@
 """Streamlit's page is served as it is, with two scripts more in its head. One hands Streamlit the look
-that this browser chose, before it reads it. The other has four parts: a page that cannot open its
+that this browser chose, before it reads it. The other has five parts: a page that cannot open its
 websocket says so instead of staying empty, one that loses it keeps what is typed meanwhile, a list of
-choices stays open under a control that was half out of sight, and Ctrl+K waits for the palette."""
+choices stays open under a control that was half out of sight, Ctrl+K waits for the palette, and the
+focus goes back to what opened a preview or a dialog."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ SCRIPT, LOOK = "/_leaf/unconnected.js", "/_leaf/look.js"
 ASSETS = Path(__file__).resolve().parent / "assets"
 ASSET = ASSETS / "unconnected.js"
 LOST = ASSETS / "lost.js"
-LISTS, EARLY = ASSETS / "lists.js", ASSETS / "early.js"
+LISTS, EARLY, FOCUS = ASSETS / "lists.js", ASSETS / "early.js", ASSETS / "focus.js"
 CHOSEN_LOOK = ASSETS / "look_chosen.js"
 TAGS = f'<script src=".{LOOK}"></script><script src=".{SCRIPT}" defer></script></head>'.encode()
 """Relative as Streamlit's own, since a host may put a prefix of its own before ours. Streamlit's own
@@ -68,6 +69,7 @@ def _said_in(language: str) -> str:
         f"{{\n{PRELUDE}\nconst LANGUAGES = {all_words}\n{second}}}\n"
         f"{{\n{LISTS.read_text(encoding='utf-8')}}}\n"
         f"{{\n{EARLY.read_text(encoding='utf-8')}}}\n"
+        f"{{\n{FOCUS.read_text(encoding='utf-8')}}}\n"
     )
 
 

@@ -123,6 +123,12 @@ def _look_at_rows(page: Page) -> None:
     reach(page, panel.get_by_role("button", name="Close the preview"))
     page.keyboard.press("Enter")
     expect(panel).to_have_count(0)
+    expect(line).to_be_focused()
+    edit = page.get_by_role("button", name="Edit this question and ask again").filter(visible=True)
+    edit.press("Enter")
+    expect(page.get_by_label("Edit the question")).to_be_focused()
+    page.get_by_role("button", name="Cancel").press("Enter")
+    expect(edit).to_be_focused()
 
 
 def _go(page: Page, place: str) -> None:
