@@ -1,8 +1,8 @@
 """Streamlit's page is served as it is, with two scripts more in its head. One hands Streamlit the look
-that this browser chose, before it reads it. The other has five parts: a page that cannot open its
+that this browser chose, before it reads it. The other has six parts: a page that cannot open its
 websocket says so instead of staying empty, one that loses it keeps what is typed meanwhile, a list of
-choices stays open under a control that was half out of sight, Ctrl+K waits for the palette, and the
-focus goes back to what opened a preview or a dialog."""
+choices stays open under a control that was half out of sight, Ctrl+K waits for the palette, the focus
+goes back to what opened a preview or a dialog, and another page begins at its top."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ SCRIPT, LOOK = "/_leaf/unconnected.js", "/_leaf/look.js"
 ASSETS = Path(__file__).resolve().parent / "assets"
 ASSET = ASSETS / "unconnected.js"
 LOST = ASSETS / "lost.js"
-LISTS, EARLY, FOCUS = ASSETS / "lists.js", ASSETS / "early.js", ASSETS / "focus.js"
+PARTS = tuple(ASSETS / f"{name}.js" for name in ("lists", "early", "focus", "top"))
+"""Which say nothing."""
 CHOSEN_LOOK = ASSETS / "look_chosen.js"
 TAGS = f'<script src=".{LOOK}"></script><script src=".{SCRIPT}" defer></script></head>'.encode()
 """Relative as Streamlit's own, since a host may put a prefix of its own before ours. Streamlit's own
@@ -67,10 +68,7 @@ def _said_in(language: str) -> str:
     return (
         f"{{\n{PRELUDE}\nspeak({words})\n{first}}}\n"
         f"{{\n{PRELUDE}\nconst LANGUAGES = {all_words}\n{second}}}\n"
-        f"{{\n{LISTS.read_text(encoding='utf-8')}}}\n"
-        f"{{\n{EARLY.read_text(encoding='utf-8')}}}\n"
-        f"{{\n{FOCUS.read_text(encoding='utf-8')}}}\n"
-    )
+    ) + "".join(f"{{\n{part.read_text(encoding='utf-8')}}}\n" for part in PARTS)
 
 
 def _words(script: str, language: str) -> dict[str, object]:

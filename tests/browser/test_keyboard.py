@@ -16,6 +16,7 @@ from bench.visits import SPEC, SQL
 from tests.browser.conftest import App, MessagesServer, OpenPage
 from tests.browser.test_journeys import composer, finished
 from tests.browser.test_python import shot
+from tests.live_kit import wait_until
 from tests.messages_server import Turn
 
 pytestmark = pytest.mark.browser
@@ -89,7 +90,11 @@ def test_from_a_file_to_a_board_by_keyboard_alone(
         _go(page, "Board")
         expect(page.locator("[class*=st-key-pin-card-]").filter(visible=True)).to_have_count(1)
         shot(page, "keyboard-board")
+        # Never so short that the place of the page before is lost by itself
+        page.add_style_tag(content="#stMain::after { content: ''; flex: none; height: 5000px }")
+        page.locator("#stMain").evaluate("(main) => main.scrollTo(0, 2000)")
         _go(page, "Settings")
+        wait_until(lambda: page.locator("#stMain").evaluate("(main) => main.scrollTop") == 0)
     assert errors == []
 
 
