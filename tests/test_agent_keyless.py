@@ -883,6 +883,11 @@ def test_rows_that_meet_a_condition_are_listed() -> None:
         assert text.startswith(f"{len(over)} rows meet this."), text
         assert [row[0] for row in world.results[-1]] == list(over.goal_id)
         assert is_read(text)
+    world = World("goals")
+    assert world.ask("show me all goals").text.startswith(f"{len(G)} rows\n")
+    assert len(world.results[-1]) == len(G)
+    refused = World("goals").ask("which goals?").text
+    assert not is_read(refused)
 
 
 def test_what_the_known_words_ask_is_offered_first_and_never_what_a_word_turns() -> None:

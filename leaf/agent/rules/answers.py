@@ -337,7 +337,8 @@ def of_query(
 
 def _body(query: Query, table: AskedTable, result: TableShown, marked: Collection[str]) -> str:
     if query.kind == "rows":
-        count = n_("{n} row meets this.", "{n} rows meet this.", result["total"])
+        some = n_("{n} row meets this.", "{n} rows meet this.", result["total"])
+        count = some if query.filters else n_("{n} row", "{n} rows", result["total"])
         plain = [c.name for c in table.columns if c.kind in ("year", "id")]
         return f"{count}\n\n{_grid(result, plain)}" if result["rows"] else count
     plain = _plain(query, result)

@@ -22,7 +22,7 @@ class Query:
     """What a question asks of a table."""
 
     kind: str = "figures"
-    """`figures` (grouped or not), `top`, `share`, `rows` (those that meet the filters)."""
+    """`figures` (grouped or not), `top`, `share`, `rows` (those that meet all filters)."""
     figures: tuple[tuple[str, AskedColumn], ...] = ()
     """Function and column: `sum` of price, `distinct` of city; `count` of no column counts rows."""
     groups: tuple[tuple[AskedColumn, str], ...] = ()
@@ -49,11 +49,10 @@ def allowed(query: Query) -> bool:
     columns, groups = [column for column, *_ in query.filters], len(query.groups)
     twice = len(set(columns)) < len(columns) or len(set(query.groups)) < groups
     share = groups + len(columns) == 1 and (groups == 1 or query.figures == (ROWS,))
-    listed = bool(columns) and not groups
     # `is the most common region North`: what is ranked is not picked out.
     named = {column for column, test, _ in query.filters if test == "one of"}
     ranked = groups == 1 and query.groups[0][0] not in named
-    fits = {"share": share, "top": ranked, "rows": listed}.get(query.kind, groups <= 2)
+    fits = {"share": share, "top": ranked, "rows": not groups}.get(query.kind, groups <= 2)
     return fits and not twice
 
 
@@ -112,7 +111,7 @@ def _rows(table: AskedTable, items: Sequence[Item]) -> Query | None:
 
 
 def _listed(table: AskedTable, items: Sequence[Item]) -> Query | None:
-    """`show all orders` with a condition, `which orders` meet it, `list open orders`."""
+    """`show all orders`, `list open orders`, `which orders` meet a condition."""
     query = None if "figure" in _of(items, "r") else _count(table, items)
     return Query("rows", filters=query.filters) if query else None
 
@@ -270,7 +269,7 @@ HEADS: dict[Callable[[AskedTable, Sequence[Item]], Query | None], tuple[str, ...
     _figures: (f"e?o?{_FIGURE}",),
     _count: (f"c(?:{_ROWS}|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
     _rows: (f"{_ROWS}(?=[bo])", f"[og]{_ROWS}", f"e{_ROWS}(?=[biw])"),
-    _listed: (f"[vk]{_ROWS}",),
+    _listed: (f"v{_ROWS}", f"k{_ROWS}(?=.)"),
     _common: ("k?N?lK", "k?N?Kl"),
     _share: (f"pi?(?:r|{_FIGURE})",),
     _top: (f"tN?Kb{_FIGURE}",),
