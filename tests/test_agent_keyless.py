@@ -693,6 +693,17 @@ CASES: list[tuple[str, str, Any]] = [
         "which country had the highest population in 2023",
         C[C.year == 2023].set_index("country").population.nlargest(1),
     ),
+    (
+        "orders",
+        "total units where unit price > 50 and units != 3",
+        ORDERS[(ORDERS.unit_price > 50) & (ORDERS.units != 3)].units.sum(),
+    ),
+    (
+        "orders",
+        "average unit price of lamps",
+        ORDERS[ORDERS["product"] == "Lamp"].unit_price.mean(),
+    ),
+    ("orders", "how many desks and chairs", ORDERS["product"].isin(["Desk", "Chair"]).sum()),
     ("goals", "goals by quarter", G.groupby("quarter").size()),
     ("goals", "goals per department and state", G.groupby(["department", "state"]).size()),
     ("orders", "orders per month and region", ORDERS.groupby([_month, "region"]).size()),
@@ -933,9 +944,9 @@ def test_name_that_fits_two_columns_is_asked_back_with_both() -> None:
 
 def test_signs_are_conditions_and_no_part_of_a_name() -> None:
     DATA["signs"] = pd.DataFrame({"n": [4, 5, 6, 7]})
-    for sign, count in ((">", 2), (">=", 3), ("<", 1), ("<=", 2), ("=", 1)):
+    for sign, count in ((">", 2), (">=", 3), ("<", 1), ("<=", 2), ("=", 1), ("!=", 3), ("≠", 3)):
         assert f"**{count}**" in World("signs").ask(f"number of rows where n {sign} 5").text
-    assert "I did not understand" in World("signs").ask("number of rows where n != 5").text
+    assert "I did not understand" in World("signs").ask("number of rows where n ≈ 5").text
 
 
 def test_ratios_are_not_added_up_and_names_may_overlap() -> None:

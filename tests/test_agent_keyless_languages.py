@@ -49,6 +49,7 @@ QUERIES = {
         figures=REVENUE, filters=((COLUMN["region"], "one of", ("North", "South")),)
     ),
     "number": Query(figures=REVENUE, filters=((COLUMN["units"], ">", ("5",)),)),
+    "not a number": Query(figures=REVENUE, filters=((COLUMN["units"], "<>", ("5",)),)),
     "numbers": Query(figures=REVENUE, filters=((COLUMN["units"], "between", ("5", "9")),)),
     "in a year": Query(figures=REVENUE, filters=((COLUMN["order_date"], "in", ("2023",)),)),
     "in either year": Query(

@@ -96,7 +96,7 @@ def test_numbers_are_those_of_the_language(question: str, tests: list[tuple[str,
     assert [(test, *given) for [(_, test, given)] in filters(question)] == tests
 
 
-@pytest.mark.parametrize("sign", ["≠", "≈", "±", "!=", "~"])
+@pytest.mark.parametrize("sign", ["≈", "±", "~"])
 def test_a_sign_that_is_not_known_is_not_passed_over(sign: str) -> None:
     question = f"how many rows with salary {sign} 5"
     assert read(question) == []

@@ -73,6 +73,8 @@ class Grammar:
         ]
         for first, end in self.spans:
             self.roles[first] += [(end, *item) for item in self._items(self.words[first:end])]
+        for at in range(self.end):
+            self.roles[at] += self._several(at)
         self.roles = [self._told_apart(at, roles) for at, roles in enumerate(self.roles)]
         names = [
             (i, j)
@@ -92,6 +94,17 @@ class Grammar:
         """Words from which the question can be read to its end."""
         for at in reversed(range(self.end)):
             self._live |= {at} if any(end in self._live for end, _, _ in self.roles[at]) else set()
+
+    def _several(self, at: int) -> list[tuple[int, str, Any]]:
+        """A word that is nothing else as several of a value: `males` of a column with `male`."""
+        if any(end == at + 1 for end, _, _ in self.roles[at]):
+            return []
+        singular = sorted(forms(self.words[at].key) - {self.words[at].key})
+        return [
+            (at + 1, "V", (column, tuple(spelt)))
+            for form in singular
+            for column, spelt in self.values.get(form, {}).items()
+        ]
 
     def _told_apart(
         self, at: int, roles: Sequence[tuple[int, str, Any]]
