@@ -176,6 +176,7 @@ PARTS = {
             "test_receipts_evidence",
             "test_receipts_derived",
             "test_receipts_directions",
+            "test_receipts_grids",
             "test_receipts_meant",
             "test_basis",
             "test_coverage",
@@ -185,6 +186,7 @@ PARTS = {
             "test_recompute",
             "test_replay",
             "test_tool_declarations",
+            "test_ui_evidence",
         ),
     ),
 }

@@ -120,7 +120,7 @@ def test_rows_that_are_called_totals_are_counted_with_their_cells() -> None:
     grid = [HEAD, ["", "a", "", 1], ["", "Total", "", 1], ["", "Total", "", 1]]
     (one,) = called_totals(grid[:3], block(grid[:3]), "Q3")
     assert one.text == (
-        "1 row is called a total or an average; queries leave out those that are one."
+        "1 row is called a total or an average; queries leave it out if it is one."
     )
     assert (one.kind, one.count, one.place) == ("totals-called", 1, "sheet Q3!B3:D3")
     (two,) = called_totals(grid, block(grid), "Q3")
