@@ -119,9 +119,7 @@ def test_the_first_text_of_a_row_says_whether_it_is_called_a_total(
 def test_rows_that_are_called_totals_are_counted_with_their_cells() -> None:
     grid = [HEAD, ["", "a", "", 1], ["", "Total", "", 1], ["", "Total", "", 1]]
     (one,) = called_totals(grid[:3], block(grid[:3]), "Q3")
-    assert one.text == (
-        "1 row is called a total or an average; queries leave it out if it is one."
-    )
+    assert one.text == ("1 row is called a total or an average; queries leave it out if it is one.")
     assert (one.kind, one.count, one.place) == ("totals-called", 1, "sheet Q3!B3:D3")
     (two,) = called_totals(grid, block(grid), "Q3")
     assert two.text.startswith("2 rows are called a total")

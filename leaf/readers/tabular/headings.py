@@ -62,8 +62,13 @@ def likely_headings(
         return []
     known = {at for at in lone if _is_heading(view, body[at], columns[0])}
     gone = set(proven)
-    leading = [at for at in sorted(known) if _leads(view, body, at, known)]
-    return [body[at] for at in leading if body[at] not in gone]
+    leading = list[int]()
+    for at in sorted(
+        known, reverse=True
+    ):  # names in a row are of what stands below the last of them
+        if at + 1 in leading or view.filled[body[at + 1]] > 1:
+            leading.append(at)
+    return [body[at] for at in sorted(leading) if body[at] not in gone]
 
 
 def headings_of_repeats(
