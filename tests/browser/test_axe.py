@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from leaf.ui import entrance
+from leaf.ui import door_page, entrance
 from tests.axe_kit import Inspection, Known
 from tests.browser.conftest import PATIENCE, App
 from tests.browser.test_journeys import (
@@ -162,7 +162,7 @@ def _walk(walked: Inspection, app: App, sales: Path) -> None:
         page.set_content(content)
         walked.look(where)
     page.goto("about:blank")
-    page.set_content(entrance.PAGE.format(again="", message=entrance.MESSAGE, hint=entrance.HINT))
+    page.set_content(door_page.page(entrance.TITLE, entrance.MESSAGE, entrance.HINT))
     walked.look("the page before Leaf")
 
 
