@@ -918,6 +918,26 @@ def test_what_the_known_words_ask_is_offered_first_and_never_what_a_word_turns()
         assert "would ask" not in World("orders").ask(turned).text
 
 
+def test_a_text_of_many_unknown_words_is_not_read_again_and_again() -> None:
+    unknown = " ".join(f"gizmo{chr(97 + n)}" for n in range(7))
+    assert "would ask" not in World("orders").ask(f"total units {unknown}").text
+    assert "would ask" in World("orders").ask("total units gizmo").text
+
+
+def test_days_of_the_week_are_drawn_in_their_order() -> None:
+    world = World("orders")
+    world.ask("number of orders by weekday")
+    [chart] = world.charts
+    assert chart["mark"] == "bar"
+    assert chart["encoding"]["x"]["sort"] is None
+    assert [row[0] for row in world.results[-1]][:2] == ["Monday", "Tuesday"]
+
+
+def test_empty_cells_are_told_beside_what_is_not_a_number() -> None:
+    text = World("orders").ask("how many orders where discount != 0.01").text
+    assert "`discount` is empty in 48 of 240 rows; these do not count." in text
+
+
 def test_words_that_were_not_understood_are_named_and_those_that_were() -> None:
     text = World("orders").ask("average unit price for profitable North").text
     assert text.startswith("I did not understand: “profitable”.")

@@ -277,7 +277,7 @@ def _grid(
     return markdown_table([cell(name) for name in names], rows, types) + more
 
 
-def chart_of(query: Query, *, drawn: bool = False, shape: str = "") -> dict[str, object] | None:
+def chart_of(query: Query, *, drawn: bool = False, shape: str = "") -> dict[str, Any] | None:
     """A line, where one figure is asked for by steps of time; where a chart is asked for, bars for
     all else, the longest first, or the `shape` that is asked for."""
     single = len(query.figures) == 1 and len(query.groups) == 1
@@ -290,10 +290,12 @@ def chart_of(query: Query, *, drawn: bool = False, shape: str = "") -> dict[str,
     spec = chart_spec(_named(query.figures[0]), _step(step) or column.name, timely=timely)
     if timely and (shape == "bar" or step == "weekday"):
         spec["mark"] = "bar"
+    if step == "weekday":  # in the order of the week, as the rows are, and not of their names
+        spec["encoding"]["x"]["sort"] = None
     return spec
 
 
-def chart_spec(figure: str, group: str, *, timely: bool) -> dict[str, object]:
+def chart_spec(figure: str, group: str, *, timely: bool) -> dict[str, Any]:
     """A line along a column of times, bars along one of names."""
     number = {"field": figure, "type": "quantitative"}
     along: dict[str, object] = {"field": group, "type": "ordinal" if timely else "nominal"}
@@ -318,7 +320,8 @@ def of_query(
     """The answer to a question that was understood. How its words were taken stands before any
     figure, what is doubtful of it right behind."""
     body = _body(query, table, result, marked)
-    counted = [c for _, c in query.figures] + [c for c, *_ in query.filters if c.kind == "date"]
+    counted = [c for _, c in query.figures]
+    counted += [c for c, test, _ in query.filters if c.kind == "date" or test == "<>"]
     gaps = dict.fromkeys(c for c in counted if c.nulls and query.kind != "share")
     empty = [
         t(

@@ -35,6 +35,8 @@ from leaf.files.names import fold
 from leaf.language.text import t
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
+MOST_LEFT_OUT = 6
+"""Words without which a question is still much the same."""
 _PARTS = 6
 """Most words of a phrase, name or value; names of files may have more."""
 _PASSED = "_i"
@@ -299,7 +301,9 @@ class Grammar:
         for its rows: `how many games` of a table of games. None where that is not one thing, or they
         turn it into another."""
         unknown = self._unknown
-        if not unknown or {word.key for word in unknown} & TURNING:
+        if self.end > MOST_WORDS or not 0 < len(unknown) <= MOST_LEFT_OUT:
+            return None
+        if {word.key for word in unknown} & TURNING:
             return None
         for rows in (None, *unknown):
             readings = Grammar(self._without(unknown, rows), self.table, self.found).readings()

@@ -28,8 +28,8 @@ class Query:
     groups: tuple[tuple[AskedColumn, str], ...] = ()
     """Column and step of time: region by itself, day by `month`."""
     filters: tuple[tuple[AskedColumn, str, tuple[str, ...]], ...] = ()
-    """Column, test and what with: `one of` texts; `true`; `between`, `=`, `<`, `<=`, `>`, `>=`
-    numbers as text; `in` (one of them), `since`, `after`, `before`, `between` periods: `2023`,
+    """Column, test and what with: `one of` texts; `true`; `between`, `=`, `<>`, `<`, `<=`, `>`,
+    `>=` numbers as text; `in` (one of them), `since`, `after`, `before`, `between` periods: `2023`,
     `2023-04`, `2023-Q2`. No column for a period: the one that says when.
     """
     rank: str = ""
@@ -142,7 +142,7 @@ def _top(table: AskedTable, items: Sequence[Item]) -> Query | None:
 
 def _which(table: AskedTable, items: Sequence[Item], limit: str = "1") -> Query | None:
     """`which region has the highest total revenue`, `which month had the most open orders`."""
-    items = [item for item in items if item is not items[0] or item[0] != "i"]
+    items = items[1:] if items[0][0] == "i" else items
     at = 2 if items[2][0] in "mf" and items[2][1] in ("max", "min") else len(items) - 1
     key, rank = items[1], str(items[at][1])
     others = [item for i, item in enumerate(items[2:], 2) if i != at]

@@ -179,38 +179,31 @@ def _analyse(
     names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
     body, again = _without_repeats(view, header, body_rows, columns, counting)
     notes: list[Note] = []
-    if titles := [numbers[i] for i in (*region.titles, *above)]:
+    above_all = (*region.titles, *above)
+    if titles := [numbers[i] for i in above_all]:
         notes.append(_preamble_note(titles))
         notes += _title_doubts(view, titles, above, columns, numbers)
     notes += footer_notes([numbers[i] for i in (*tail.remarks, *region.footers)])
     if lender and not header and body:
-        text = (
-            f"No header row was found: the columns have the names of the table above, of row "
-            f"{numbers[lender.top]}."
-        )
-        notes.append(Note("no-header", text, 0, places([numbers[body[0]]])))
+        notes.append(_lent_note(numbers[lender.top], numbers[body[0]]))
     else:
         notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
     if not lender:
-        hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
-        notes += _year_notes(view, header, body, columns, hard, numbers)
+        notes += _year_notes(view, header, body, columns, profile, numbers)
     notes += _numbers_notes([numbers[counting]] if counting >= 0 else [])
     notes += _repeat_notes([numbers[i] for i in again])
     notes += _gap_notes(view, body, columns, numbers)
     above_body = [*header, counting] if header and counting >= 0 else header
-    headings = proven_headings(view, above_body, body, columns)
-    last = max((*region.titles, *above), default=-1)
-    if titles_within := headings_of_repeats(view, last, header, again, columns[0]):
-        headings = sorted({*headings, *titles_within}.intersection(body))
+    repeats = headings_of_repeats(view, max(above_all, default=-1), header, again, columns[0])
+    proven = proven_headings(view, above_body, body, columns)
+    headings = sorted({*proven, *repeats}.intersection(body))
     likely = likely_headings(view, body, columns, headings)
     lines = sorted({*_headings(view, region, body), *likely} - {*headings})
-    notes += _heading_doubts([numbers[i] for i in lines])
     doubtful = tuple(i for i in tail.doubtful if i in body[-100:])
+    notes += _heading_doubts([numbers[i] for i in lines])
     notes += remark_doubts([numbers[i] for i in doubtful])
-    edge = [*header, *body] or rows
-    extent = edge[0], edge[-1], columns[0], columns[-1]
     return TableBlock(
-        *extent,
+        *_extent([*header, *body] or rows, columns),
         names,
         tuple(columns),
         body,
@@ -221,6 +214,19 @@ def _analyse(
         doubtful,
         counting,
     )
+
+
+def _extent(rows: Sequence[int], columns: Sequence[int]) -> tuple[int, int, int, int]:
+    """First and last row, first and last column."""
+    return rows[0], rows[-1], columns[0], columns[-1]
+
+
+def _lent_note(lender: int, first: int) -> Note:
+    """Of rows by their numbers: that of the table above, and the first one below it."""
+    text = (
+        f"No header row was found: the columns have the names of the table above, of row {lender}."
+    )
+    return Note("no-header", text, 0, places([first]))
 
 
 def _preamble_note(titles: Sequence[int]) -> Note:
@@ -403,10 +409,11 @@ def _year_notes(
     header: Sequence[int],
     body: Sequence[int],
     columns: Sequence[int],
-    hard: Sequence[int],
+    profile: Sequence[str],
     numbers: Sequence[int],
 ) -> list[Note]:
     """That the one number of a header was taken for a year."""
+    hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
     if len(header) != 1 or not names_a_year(view, [header[0], *body], columns, hard):
         return []
     row = numbers[header[0]]
