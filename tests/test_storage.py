@@ -32,6 +32,7 @@ from leaf.store.blobs import Blobs
 from leaf.store.objects import database
 from leaf.store.objects.base import BlobKey, key_of
 from leaf.store.objects.bucket import BucketObjects
+from leaf.store.objects.cache import BlobCache
 from tests.runs_kit import wait_until
 from tests.storage_kit import PLACES, choose, files_under, fresh_bucket, refusing_server, storage_at
 from tests.tcp_proxy import TcpProxy
@@ -272,6 +273,28 @@ def test_many_who_read_from_a_cache_that_is_too_small_get_what_they_ask_for(
     gate = threading.Barrier(8)
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(once, range(32)))
+
+
+def test_what_was_just_fetched_is_held_however_often_room_is_made(
+    bucket: BucketObjects, tmp_path: Path
+) -> None:
+    blobs = Blobs(tmp_path, bucket, cache_bytes=1)
+    contents = {put(blobs, content): content for content in (os.urandom(100) for _ in range(8))}
+    over = threading.Event()
+
+    def make_room() -> None:
+        while not over.is_set():
+            BlobCache(tmp_path / "cache" / "blobs", 1).trim()
+
+    with ThreadPoolExecutor(2) as pool:
+        workers = [pool.submit(make_room) for _ in range(2)]
+        try:
+            for sha256, content in list(contents.items()) * 10:
+                assert blobs.local("w", sha256).read_bytes() == content
+        finally:
+            over.set()
+    for worker in workers:
+        worker.result()
 
 
 # A bucket that fails

@@ -29,11 +29,11 @@ class _Pin:
     """A shared lock on a file, given back when nobody holds this any more."""
 
     def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+        self.descriptor = descriptor
 
     def __del__(self) -> None:
         with suppress(OSError):
-            os.close(self._descriptor)
+            os.close(self.descriptor)
 
 
 class HeldPath(PosixPath):
@@ -70,14 +70,10 @@ class BlobCache:
     def find(self, key: BlobKey) -> HeldPath | None:
         """The blob, held; None if it is not there."""
         path = self._files.path(key)
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
+        pin = _locked(path)
+        if pin is None:
             return None
-        pin = _Pin(descriptor)
-        with suppress(OSError):  # a disk without locks: it is only a little less safe
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
-        mine = os.fstat(descriptor)
+        mine = os.fstat(pin.descriptor)
         try:
             if path.stat().st_ino != mine.st_ino:
                 return None
@@ -88,10 +84,12 @@ class BlobCache:
         return HeldPath.of(path, pin)
 
     def take(self, key: BlobKey, received: Path, size: int) -> HeldPath | None:
-        """Keep a received file, which is known to be the blob. None if another process has already
-        removed it again."""
+        """Keep a received file, which is known to be the blob. None if another process has put
+        another copy in its place meanwhile, and that was removed again."""
+        pin = _locked(received)  # before it has its name: who makes room leaves it alone
         self._files.take(key, received)
         held = self.find(key)
+        del pin
         self._count(size)
         return held
 
@@ -149,6 +147,18 @@ class _Stream:
 
     def read(self, _size: int = -1, /) -> bytes:
         return next(self._pieces, b"")
+
+
+def _locked(path: Path) -> _Pin | None:
+    """A shared lock on a file; None if it is not there, or this process may open no more."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    pin = _Pin(descriptor)
+    with suppress(OSError):  # a disk without locks: it is only a little less safe
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    return pin
 
 
 @contextmanager
