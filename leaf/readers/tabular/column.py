@@ -9,7 +9,8 @@ from functools import cache
 
 from leaf.readers.tabular.cells import NO_VALUE
 from leaf.readers.tabular.codes import BLANKS
-from leaf.readers.tabular.plans import TEXT, ParsePlan, ThousandsMarks
+from leaf.readers.tabular.parse_plan import TEXT, ParsePlan
+from leaf.readers.tabular.plans import ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
 
 

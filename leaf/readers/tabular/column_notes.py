@@ -9,7 +9,8 @@ from leaf.readers.base import Note
 from leaf.readers.notes import NO_VALUE_TAIL
 from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.column import Column, Counts, known, layers_of, text_of
-from leaf.readers.tabular.plans import CURRENCY, TEXT, UTC, ParsePlan, ThousandsMarks
+from leaf.readers.tabular.parse_plan import TEXT, ParsePlan
+from leaf.readers.tabular.plans import CURRENCY, UTC, ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
 from leaf.readers.tabular.units import said
 

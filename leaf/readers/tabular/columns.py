@@ -32,11 +32,11 @@ from leaf.readers.tabular.column_notes import (
     padded_notes,
     zone_note,
 )
+from leaf.readers.tabular.parse_plan import ParsePlan
 from leaf.readers.tabular.plans import (
     GROUPED,
     OFFSET,
     ZONED,
-    ParsePlan,
     ThousandsMarks,
     as_written,
     is_padded,

@@ -32,8 +32,9 @@ from leaf.readers.tabular.dialect import Records
 from leaf.readers.tabular.footers import remarks_below
 from leaf.readers.tabular.grid import TableBlock, hard_columns
 from leaf.readers.tabular.integrity import examine
+from leaf.readers.tabular.parse_plan import TEXT, ParsePlan
 from leaf.readers.tabular.place import TablePlace
-from leaf.readers.tabular.plans import TEXT, ParsePlan, guarded_plans
+from leaf.readers.tabular.plans import guarded_plans
 from leaf.readers.tabular.sql import connect, copy, identifier, literal, parquet_rows
 from leaf.readers.tabular.text_sink import TAIL, TextSink
 from leaf.readers.tabular.total_rows import LABEL_COLUMNS

@@ -10,6 +10,8 @@ from functools import cache
 
 from leaf.readers.tabular.cells import NO_VALUE
 from leaf.readers.tabular.codes import BLANKS, are_periods, codes_in, different
+from leaf.readers.tabular.months import month_plans
+from leaf.readers.tabular.parse_plan import TEXT, ParsePlan, times
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.units import Unit, units_of
 
@@ -33,71 +35,6 @@ ZONED = "TIMESTAMPTZ"
 """The type of times that are read in UTC."""
 UTC = frozenset({"Z", "+00:00", "+0000", "-00:00"})
 """Offsets of times that are in UTC as they are written."""
-
-
-@dataclass(frozen=True)
-class ParsePlan:
-    """One way to read a column's text. `{x}` stands for the trimmed text, NULL if empty."""
-
-    kind: str
-    """`text`, `integer`, `decimal`, `boolean`, `date`, `timestamp`."""
-    type: str
-    """DuckDB type."""
-    pattern: str = ""
-    """What each value has to match in full; the same in Python and in DuckDB."""
-    value: str = "{x}"
-    """SQL that gives the value; it may fail or be NULL for a value that matches the pattern but
-    does not exist (31 February)."""
-    style: str = ""
-    """Decimal mark of numbers, order of dates."""
-    percent: bool = False
-    currency: bool = False
-    units: tuple[Unit, ...] = ()
-    """What stands beside the numbers, where that is known before all values are read."""
-    missing: bool = True
-    """Whether words such as N/A are taken for no value."""
-    exact: str = ""
-    """SQL for the same as the pattern, where it can be had without one: DuckDB takes some time to
-    make ready each pattern."""
-
-    def sql(self, x: str) -> str:
-        """SQL for the value of a trimmed text `x`."""
-        return self.value.replace("{x}", x)
-
-    def bad(self, x: str) -> str:
-        """SQL that is true for a trimmed text `x` that this plan cannot read."""
-        return (
-            f"({x} IS NOT NULL AND NOT coalesce({self._fits_sql(x)} AND ({self.sql(x)}) IS "
-            f"NOT NULL, false))"
-        )
-
-    def guarded(self, column: str) -> str:
-        """The value in one pass; the query fails at the first value that does not fit."""
-        x = f"nullif({column}, '')"
-        if self.kind == "text":
-            return x
-        return (
-            f"CASE WHEN {x} IS NULL THEN NULL WHEN {self._fits_sql(x)} THEN {self.sql(x)} "
-            f"ELSE error('unexpected value') END"
-        )
-
-    def _fits_sql(self, x: str) -> str:
-        return (
-            self.exact.replace("{x}", x)
-            if self.exact
-            else f"regexp_full_match({x}, {literal(self.pattern)})"
-        )
-
-    def fits(self, text: str) -> bool:
-        return bool(_compiled(self.pattern).fullmatch(text))
-
-
-TEXT = ParsePlan("text", "VARCHAR")
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.ASCII)
 
 
 def _number(
@@ -162,27 +99,6 @@ def _unit_plans(units: tuple[Unit, ...]) -> tuple[ParsePlan, ...]:
     return tuple(plans)
 
 
-def _times(date_pattern: str, formats: Sequence[str], style: str) -> list[ParsePlan]:
-    """A date, and the same with a time of day behind it."""
-    clocks = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%g")
-    full = [f"{f} {t}" for f in formats for t in clocks]
-    lists = ", ".join(literal(f) for f in formats)
-    all_lists = ", ".join(literal(f) for f in [*full, *formats])
-    clock = r"(?: [0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?: [AaPp][Mm])?)?"
-    return [
-        ParsePlan(
-            "date", "DATE", date_pattern, f"CAST(try_strptime({{x}}, [{lists}]) AS DATE)", style
-        ),
-        ParsePlan(
-            "timestamp",
-            "TIMESTAMP",
-            date_pattern + clock,
-            f"try_strptime({{x}}, [{all_lists}])",
-            style,
-        ),
-    ]
-
-
 @cache
 def _plans() -> tuple[ParsePlan, ...]:
     """Every way to read a column, the narrower first."""
@@ -244,21 +160,21 @@ def _dates() -> list[ParsePlan]:
     """Dates as people write them."""
     day, month = "[0-9]{1,2}", "[A-Za-z]{3}"
     plans = [
-        *_times(f"[0-9]{{4}}/{day}/{day}", ["%Y/%m/%d"], "ymd"),
-        *_times(f"[0-9]{{4}}-{day}-{day}", ["%Y-%m-%d"], "ymd"),
-        *_times(rf"{day}\.{day}\.[0-9]{{4}}", ["%d.%m.%Y"], "dmy."),
-        *_times(rf"{day}\.{day}\.[0-9]{{2}}", ["%d.%m.%y"], "dmy.2"),
+        *times(f"[0-9]{{4}}/{day}/{day}", ["%Y/%m/%d"], "ymd"),
+        *times(f"[0-9]{{4}}-{day}-{day}", ["%Y-%m-%d"], "ymd"),
+        *times(rf"{day}\.{day}\.[0-9]{{4}}", ["%d.%m.%Y"], "dmy."),
+        *times(rf"{day}\.{day}\.[0-9]{{2}}", ["%d.%m.%y"], "dmy.2"),
         *_years_first(),
     ]
     for year, code, two in (("[0-9]{4}", "%Y", ""), ("[0-9]{2}", "%y", "2")):
         named = f"{day}[ -]{month}[ -]{year}"
-        plans += _times(named, [f"%d-%b-{code}", f"%d %b {code}"], "text" + two)
+        plans += times(named, [f"%d-%b-{code}", f"%d %b {code}"], "text" + two)
         for sep in "/-":
-            plans += _times(f"{day}{sep}{day}{sep}{year}", [f"%d{sep}%m{sep}{code}"], "dmy" + two)
-            plans += _times(f"{day}{sep}{day}{sep}{year}", [f"%m{sep}%d{sep}{code}"], "mdy" + two)
-    plans += _times(f"{day}{month}[0-9]{{4}}", ["%d%b%Y"], "text")
-    plans += _times(f"{day} [A-Za-z]{{3,9}} [0-9]{{4}}", ["%d %B %Y"], "text")
-    plans += _times(f"[A-Za-z]{{3,9}} {day}, [0-9]{{4}}", ["%B %d, %Y", "%b %d, %Y"], "text")
+            plans += times(f"{day}{sep}{day}{sep}{year}", [f"%d{sep}%m{sep}{code}"], "dmy" + two)
+            plans += times(f"{day}{sep}{day}{sep}{year}", [f"%m{sep}%d{sep}{code}"], "mdy" + two)
+    plans += times(f"{day}{month}[0-9]{{4}}", ["%d%b%Y"], "text")
+    plans += times(f"{day} [A-Za-z]{{3,9}} [0-9]{{4}}", ["%d %B %Y"], "text")
+    plans += times(f"[A-Za-z]{{3,9}} {day}, [0-9]{{4}}", ["%B %d, %Y", "%b %d, %Y"], "text")
     return plans
 
 
@@ -268,9 +184,9 @@ def _years_first() -> list[ParsePlan]:
     year = "(?:[0-3][0-9]|69|[7-9][0-9])"
     month, day = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
     return [
-        *_times(f"{year}-{month}-{day}", ["%y-%m-%d"], "ymd2"),
-        *_times(f"{year}/(?:{month}|[1-9])/(?:{day}|[1-9])", ["%y/%m/%d"], "ymd2"),
-        *_times(rf"{year}\.{month}\.{day}", ["%y.%m.%d"], "ymd.2"),
+        *times(f"{year}-{month}-{day}", ["%y-%m-%d"], "ymd2"),
+        *times(f"{year}/(?:{month}|[1-9])/(?:{day}|[1-9])", ["%y/%m/%d"], "ymd2"),
+        *times(rf"{year}\.{month}\.{day}", ["%y.%m.%d"], "ymd.2"),
     ]
 
 
@@ -287,6 +203,9 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
     if are_periods(distinct) or codes_in(distinct):
         return []
     candidates = _fitting(_plans(), distinct)
+    english = bool(candidates) and candidates[0][1].style.startswith("text")
+    if english or not candidates:
+        candidates += _fitting(month_plans(distinct, english=english), distinct)
     if not candidates and (units := units_of(distinct)):
         candidates = _fitting(_unit_plans(units), distinct)
     if not candidates and _are_flagged(distinct):
