@@ -1,8 +1,9 @@
 """Streamlit's page is served as it is, with two scripts more in its head. One hands Streamlit the look
-that this browser chose, before it reads it. The other has six parts: a page that cannot open its
+that this browser chose, before it reads it. The other has seven parts: a page that cannot open its
 websocket says so instead of staying empty, one that loses it keeps what is typed meanwhile, a list of
 choices stays open under a control that was half out of sight, Ctrl+K waits for the palette, the focus
-goes back to what opened a preview or a dialog, and another page begins at its top."""
+goes back to what opened a preview or a dialog, another page begins at its top, and what is half
+written stays with its chat."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ SCRIPT, LOOK = "/_leaf/unconnected.js", "/_leaf/look.js"
 ASSETS = Path(__file__).resolve().parent / "assets"
 ASSET = ASSETS / "unconnected.js"
 LOST = ASSETS / "lost.js"
-PARTS = tuple(ASSETS / f"{name}.js" for name in ("lists", "early", "focus", "top"))
+PARTS = tuple(ASSETS / f"{name}.js" for name in ("lists", "early", "focus", "top", "draft"))
 """Which say nothing."""
 CHOSEN_LOOK = ASSETS / "look_chosen.js"
 TAGS = f'<script src=".{LOOK}"></script><script src=".{SCRIPT}" defer></script></head>'.encode()

@@ -78,6 +78,32 @@ def test_reload_second_tab_and_a_look_elsewhere_leave_the_answer_whole(
         expect_whole_and_once(tab)
 
 
+def test_what_is_half_written_stays_with_its_chat(app: App, page: Page) -> None:
+    page.goto(app.url)
+    ask(page, "Apples")
+    expect(finished(page)).to_be_visible()
+    expect(composer(page)).to_have_value("")
+    composer(page).fill("Half written\nin two lines")
+    page.reload()
+    expect(composer(page)).to_have_value("Half written\nin two lines")
+    page.get_by_role("link", name="Files").first.click()
+    expect(composer(page)).to_have_count(0)
+    page.locator(".st-key-chats").get_by_role("button", name="Apples").first.click()
+    expect(composer(page)).to_have_value("Half written\nin two lines")
+    page.get_by_role("button", name="New chat").first.click()
+    expect(composer(page)).to_have_value("")
+    composer(page).fill("For a new one")
+    page.locator(".st-key-chats").get_by_role("button", name="Apples").first.click()
+    expect(composer(page)).to_have_value("Half written\nin two lines")
+    composer(page).press("Enter")
+    expect(page.get_by_text("You asked: Half written")).to_be_visible()
+    page.reload()
+    expect(finished(page).nth(1)).to_be_visible()
+    expect(composer(page)).to_have_value("")
+    page.get_by_role("button", name="New chat").first.click()
+    expect(composer(page)).to_have_value("For a new one")
+
+
 def test_a_lost_network_is_outlived(app: App, page: Page) -> None:
     with TcpProxy(app.port) as proxy:
         begin(proxy.url, page)

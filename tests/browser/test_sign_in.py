@@ -160,11 +160,15 @@ def test_signing_out_ends_every_tab_and_nothing_secret_is_logged(
     other = context.new_page()
     other.goto(page.url)
     expect(finished(other)).to_be_visible()
+    composer(other).fill("half written")
+    drafts = "Object.keys(sessionStorage).filter((key) => key.startsWith('leaf-draft-')).length"
+    assert other.evaluate(drafts) == 1
     cookies = [str(c["value"]) for c in context.cookies() if "streamlit" in str(c["name"])]
     sign_out(page)
     expect(page.get_by_role("button", name="Sign in with Firm")).to_be_visible()
     expect(other.get_by_text("You are signed out.")).to_be_visible()
     expect(other.get_by_text("hello")).to_have_count(0)
+    wait_until(lambda: other.evaluate(drafts) == 0)
     other.reload()
     expect(other.get_by_role("button", name="Sign in with Firm")).to_be_visible()
     logged = guarded.log.read_text()

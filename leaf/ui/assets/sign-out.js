@@ -1,9 +1,10 @@
 // Asks for the sign-out by POST and goes where the answer says: to the login provider, or to the front page.
 const form = document.querySelector("form");
 
-// What this tab keeps of chats (reading.js, lost.js) is not for whoever signs in next.
+// What this tab and the others keep of chats (reading.js, lost.js, draft.js) is not for whoever signs in next.
 function forget() {
-  for (const name of Object.keys(sessionStorage)) if (/^leaf-(kept|read)-/.test(name)) sessionStorage.removeItem(name);
+  new BroadcastChannel("leaf-signed-out").postMessage(""); // to the others, where draft.js listens
+  for (const name of Object.keys(sessionStorage)) if (/^leaf-(draft|kept|read)-/.test(name)) sessionStorage.removeItem(name);
 }
 
 async function signOut() {

@@ -1,0 +1,86 @@
+// What is half written stays with its chat in this tab: over a reload, while other pages are read, and beside other chats, none of which is
+// asked what was meant for another. leaf/ui/page_head.py puts it into the page; what is typed without a connection is kept by lost.js.
+
+const TEXT = '[data-testid="stChatInputTextArea"]'
+const SENDS = '[data-testid="stChatInputSubmitButton"]'
+const STATES = ["data-test-connection-state", "data-test-script-state"]
+const DRAFT = "leaf-draft-"
+const SETTLED = 150
+const PATIENCE = 10_000
+const GIVEN_BACK = 1500
+
+const field = () => document.querySelector(TEXT)
+const here = () => new URLSearchParams(location.search).get("chat") ?? ""
+const isReady = () => {
+  const { testConnectionState, testScriptState } = document.querySelector(`[${STATES[0]}]`)?.dataset ?? {}
+  return testConnectionState === "CONNECTED" && testScriptState === "notRunning" && field()?.disabled === false
+}
+
+const held = new Map() // for a browser that keeps nothing
+const draftOf = (chat) => {
+  try {
+    return sessionStorage.getItem(DRAFT + chat) ?? ""
+  } catch {
+    return held.get(chat) ?? ""
+  }
+}
+const put = (chat, text) => {
+  held.set(chat, text)
+  try {
+    if (text) sessionStorage.setItem(DRAFT + chat, text)
+    else sessionStorage.removeItem(DRAFT + chat)
+  } catch {}
+}
+const fill = (text) => {
+  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(field(), text)
+  field().dispatchEvent(new Event("input", { bubbles: true }))
+}
+
+let seen = null // the composer, and its chat, that were last looked at
+let chatSeen = null
+let begins = false // whether the new chat has just been asked something
+let waiting = 0
+
+// In another chat, or in a composer that is drawn anew. What somebody has typed there meanwhile stays.
+const arrive = (chat) => {
+  const [before, stands] = [chatSeen, field().value]
+  const isNew = field() !== seen || chat !== before
+  seen = field()
+  chatSeen = chat
+  if (!isNew) return
+  if (begins && before === "" && chat) { // its next question is written already
+    put(chat, draftOf(""))
+    put("", "")
+  } else if (stands !== draftOf(chat) && (!stands || (before !== null && stands === draftOf(before)))) fill(draftOf(chat))
+  begins = false
+}
+
+// The composer takes nothing for a moment after the page says that it is drawn.
+const look = () => {
+  const until = performance.now() + PATIENCE
+  const again = () => {
+    if (isReady()) arrive(here())
+    else if (performance.now() < until) waiting = setTimeout(again, SETTLED)
+  }
+  clearTimeout(waiting)
+  waiting = setTimeout(again, SETTLED)
+}
+
+const sent = () => {
+  const chat = here()
+  begins = !chat
+  put(chat, "")
+  setTimeout(() => here() === chat && keep(), GIVEN_BACK) // what could not be sent stands there again
+}
+const keep = () => field()?.value && put(here(), field().value)
+
+const isSent = (event) => event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target.matches?.(TEXT)
+addEventListener("input", (event) => event.target.matches?.(TEXT) && put(here(), event.target.value), true)
+addEventListener("keydown", (event) => isSent(event) && field().value.trim() && sent(), true)
+addEventListener("click", (event) => event.target.closest?.(SENDS) && sent(), true)
+addEventListener("pagehide", keep)
+new BroadcastChannel("leaf-signed-out").onmessage = () => {
+  for (const name of Object.keys(sessionStorage)) if (/^leaf-(draft|kept|read)-/.test(name)) sessionStorage.removeItem(name)
+}
+new MutationObserver(look).observe(document.documentElement, { subtree: true, attributes: true, attributeFilter: STATES })
+look()
