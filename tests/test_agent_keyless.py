@@ -473,6 +473,7 @@ ORDERS, S, U, C, W, G = (
 _date = pd.to_datetime(ORDERS.order_date)
 _month, _year = _date.dt.strftime("%Y-%m"), _date.dt.year
 _day, _week = _date.dt.strftime("%Y-%m-%d"), _date.dt.strftime("%G-W%V")
+_no_discount = ORDERS.discount.isna()
 _quarter = _date.dt.year.astype(str) + "-Q" + _date.dt.quarter.astype(str)
 
 CASES: list[tuple[str, str, Any]] = [
@@ -757,6 +758,24 @@ CASES: list[tuple[str, str, Any]] = [
         ORDERS[_year.isin([2022, 2024])].groupby(_year).size(),
     ),
     ("orders", "trend of units by quarter", ORDERS.groupby(_quarter).units.sum()),
+    # empty cells
+    ("orders", "How many missing values in discount?", _no_discount.sum()),
+    ("orders", "how many orders have an empty discount", _no_discount.sum()),
+    (
+        "orders",
+        "what percentage of discounts are missing",
+        (100 * _no_discount.mean(), _no_discount.sum(), 240),
+    ),
+    ("staff", "how many have a missing e-mail", S["E-Mail"].isna().sum()),
+    (
+        "orders",
+        "missing values in discount by region",
+        ORDERS[_no_discount].groupby("region").size(),
+    ),
+    ("orders", "total units where discount is missing", ORDERS[_no_discount].units.sum()),
+    ("orders", "Wie viele fehlende Werte in discount", _no_discount.sum()),
+    ("orders", "Combien de valeurs manquantes dans discount ?", _no_discount.sum()),
+    ("orders", "cuántos valores faltantes en discount", _no_discount.sum()),
     ("orders", "number of orders by weekday", ORDERS.groupby(_date.dt.day_name()).size()),
     ("orders", "units per week in 2023", ORDERS[_year == 2023].groupby(_week).units.sum()),
     (
@@ -810,7 +829,7 @@ REFUSED = [
     ("staff", "How many employees are in Berlin?"),
     ("staff", "how many people per city"),
     ("staff", "how many were hired after 2019"),
-    ("staff", "how many have a missing e-mail"),
+    ("staff", "how many have no e-mail"),
     ("staff", "average salary of staff older than 40"),
     ("staff", "oldest employee age"),
     ("umsatz", "revenue by branch"),

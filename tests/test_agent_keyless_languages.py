@@ -72,6 +72,8 @@ QUERIES = {
             (COLUMN["order_date"], "in", ("2023",)),
         ),
     ),
+    "empty": Query(figures=(ROWS,), filters=((COLUMN["discount"], "empty", ()),)),
+    "figure of empty": Query(figures=REVENUE, filters=((COLUMN["discount"], "empty", ()),)),
 }
 
 

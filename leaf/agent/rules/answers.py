@@ -158,6 +158,8 @@ def _key(column: AskedColumn, step: str) -> str:
 
 def condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
     """SQL: whether a row meets it."""
+    if test == "empty":
+        return f"{quoted(column.name)} IS NULL"
     if test == "one of":
         return f"{column.sql} IN ({', '.join(map(literal, values))})"
     sides, texts = [column.sql] * len(values), values
@@ -219,6 +221,8 @@ def _figures_in_words(query: Query, say: Say) -> str:
 
 def _met(column: AskedColumn, test: str, values: Sequence[str], say: Say) -> str:
     name = say(column)
+    if test == "empty":
+        return t("{column} is empty", column=name)
     if test == "one of":
         among = t(" or ").join(f"“{value}”" for value in values)
         return t("{column} is {values}", column=name, values=among)
@@ -322,6 +326,7 @@ def of_query(
     body = _body(query, table, result, marked)
     counted = [c for _, c in query.figures]
     counted += [c for c, test, _ in query.filters if c.kind == "date" or test == "<>"]
+    counted = [c for c in counted if (c, "empty", ()) not in query.filters]
     gaps = dict.fromkeys(c for c in counted if c.nulls and query.kind != "share")
     empty = [
         t(

@@ -276,7 +276,7 @@ class Grammar:
 
     def describes(self) -> bool:
         """Whether this only asks what a file or table holds."""
-        return self.is_only("xTiakr")
+        return self.is_only("xTiakrc")
 
     def has(self, letter: str) -> bool:
         return any(role == letter for roles in self.roles for _, role, _ in roles)

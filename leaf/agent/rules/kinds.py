@@ -29,7 +29,7 @@ class Query:
     """Column and step of time: region by itself, day by `month`."""
     filters: tuple[tuple[AskedColumn, str, tuple[str, ...]], ...] = ()
     """Column, test and what with: `one of` texts; `true`; `between`, `=`, `<>`, `<`, `<=`, `>`,
-    `>=` numbers as text; `in` (one of them), `since`, `after`, `before`, `between` periods: `2023`,
+    `>=` numbers as text; `empty`; `in` (one of them), `since`, `after`, `before`, `between` periods: `2023`,
     `2023-04`, `2023-Q2`. No column for a period: the one that says when.
     """
     rank: str = ""
@@ -121,6 +121,13 @@ def _common(_table: AskedTable, items: Sequence[Item]) -> Query | None:
     [column] = _of(items, "K")
     limit = next(iter(_of(items, "N")), "5" if column.plural else "1")
     return _ranked(Query(figures=(ROWS,)), ("K", column), _of(items, "l")[0], limit)
+
+
+def _missing(_table: AskedTable, items: Sequence[Item]) -> Query | None:
+    """`how many missing values in age`, `which percentage of ages is empty`."""
+    kind = "share" if items[0][0] == "p" else "figures"
+    filters = tuple((column, "empty", ()) for column in _of(items, "KP"))
+    return Query(kind, figures=(ROWS,), filters=filters)
 
 
 def _share(table: AskedTable, items: Sequence[Item]) -> Query | None:
@@ -237,6 +244,9 @@ def grain(period: str) -> str:
 def _where(query: Query, items: Sequence[Item]) -> Query | None:
     """`in North or South`, `region is North`; `in 2023`, `since March 2023`; `price above 5`,
     `class 3`; `returned`."""
+    if _of(items, "z"):
+        [column] = _of(items, "K")
+        return replace(query, filters=(*query.filters, (column, "empty", ())))
     values, periods, numbers = (_of(items, role) for role in "VYN")
     columns = list(dict.fromkeys([*_of(items, "K"), *(column for column, _ in values)])) or [
         NO_COLUMN
@@ -268,6 +278,7 @@ _RANKED = f"[mf]{_FIGURE}|m{_ROWS}|{_FIGURE}f"
 HEADS: dict[Callable[[AskedTable, Sequence[Item]], Query | None], tuple[str, ...]] = {
     _figures: (f"e?o?{_FIGURE}",),
     _count: (f"c(?:{_ROWS}|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
+    _missing: ("[cp]?i?zi?K", "[cp]i?[KP]q?z"),
     _rows: (f"{_ROWS}(?=[bo])", f"[og]{_ROWS}", f"e{_ROWS}(?=[biw])"),
     _listed: (f"v{_ROWS}", f"k{_ROWS}(?=.)"),
     _common: ("k?N?lK", "k?N?Kl"),
@@ -282,6 +293,7 @@ TAILS: dict[Callable[[Query, Sequence[Item]], Query | None], tuple[str, ...]] = 
     _where: (
         "a?i?(?:Kq?)?V(?:[au]V)*|a?i?(?:KhN|KwNaN|Kq?N|h?NK|K[iq]?Y(?:uY)*|K?sY|K?i?wYaY)",
         "a?i?V(?:[au]V)*K",
+        "a?i?(?:zK|Kq?z)",
         "a?i?K",
         "a?iY(?:uY)*",
     ),
