@@ -15,6 +15,7 @@ from tests import postgres
 from tests.leaf_kit import opened
 from tests.messages_server import MessagesServer, Turn
 from tests.runs_kit import Desk, text_of, wait_until
+from tests.test_jobs import made
 from tests.test_processes import SlowModel, text_for
 
 pytestmark = pytest.mark.postgres
@@ -82,3 +83,19 @@ def test_an_answer_goes_on_though_the_database_is_away_again_when_it_is_its_turn
         postgres.restart(address, away=8)
         wait_until(lambda: asked.id not in desk.runs.board.live)
         assert text_of(desk.message(asked.id)) == text_for("question-1")
+
+
+def test_a_job_goes_on_when_the_database_is_back(address: str, tmp_path: Path) -> None:
+    """It would be under way for ever else: nobody could keep how it ended."""
+    paths = made(tmp_path / "given", 100)
+    with opened(tmp_path / "home", database_url=postgres.fresh(address)) as leaf:
+        session = leaf.session(leaf.local_scope())
+        job = session.jobs.begin(len(paths), target="new")
+        session.jobs.take_paths(job.id, paths)
+        session.jobs.all_arrived(job.id)
+        wait_until(lambda: session.jobs.get(job.id).done > 0)
+        postgres.restart(address, away=1)
+        ended = session.jobs.wait(job.id, 60)
+        assert (ended.state, ended.done, ended.failed) == ("done", 100, 0)
+        assert len(session.files.list()) == 100
+        assert len(session.attached.list(str(ended.outcome["chat"]))) == 100

@@ -192,6 +192,26 @@ def test_a_process_that_starts_leaves_others_their_jobs_however_long_a_file_take
     assert not busy.dropped.is_set()
 
 
+def test_a_job_that_was_taken_up_while_the_database_fell_over_is_gone_on_with(
+    shared: tuple[Worker, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, other = shared
+    scope = users.ensure_local_user(gone.store.db)
+    job = gone.jobs.begin(scope, "drive")
+    assert gone.begun.wait(10)
+    leases.unscoped_leave(gone.store.db, gone.id)
+
+    def away(_scope: Scope, _job_id: str) -> None:
+        raise StoreAwayError("The connection to the database was lost.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(other.jobs, "_resume", away)
+        other.jobs.adopt()
+    assert jobs.unscoped_held(other.store.db, other.id) == {job.id}
+    other.jobs.adopt()
+    assert other.begun.wait(10)
+
+
 @pytest.mark.parametrize(("minutes", "taken"), [(20, True), (5, False)])
 def test_a_job_of_a_process_without_an_id_is_taken_up_once_nothing_has_happened_for_long(
     shared: tuple[Worker, Worker], minutes: int, taken: bool

@@ -9,15 +9,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import BinaryIO
 
 from leaf import logs
-from leaf.errors import FAULT, LeafError, NotFoundError, RunError
+from leaf.errors import FAULT, LeafError, NotFoundError, RunError, StoreAwayError
 from leaf.files.library import Library
 from leaf.files.names import split_path
 from leaf.jobs.announced import CLOSED, NOT_HERE, AnnouncedFiles, ItemProgress, given
+from leaf.jobs.live import LiveJob, through_outages
 from leaf.jobs.places import Place, Places
 from leaf.jobs.work import Watch
 from leaf.sandbox.slots import working_for
@@ -50,63 +51,6 @@ Shown = list[ItemProgress]
 ItemList = list[JobItem]
 
 
-@dataclass
-class _Live:
-    """A job that this process works on."""
-
-    scope: Scope
-    job: Job
-    changed: threading.Condition
-    stop: threading.Event = field(default_factory=threading.Event)
-    resumed: bool = False
-    count: int = 0
-    """Files looked at, those that were done at the beginning included."""
-    note: str = ""
-    more: Callable[[], bool] = lambda: False
-    place: Place | None = None
-    besides: int = -1
-    """Files that are done and beside the question; -1 while that is not known."""
-    reads: tuple[str, threading.Event] | None = None
-    """The file that is read ahead, and what ends that."""
-
-    def say(self, text: str) -> None:
-        with self.changed:
-            self.note = text
-            self.changed.notify_all()
-
-    def looked(self) -> None:
-        with self.changed:
-            self.count += 1
-            self.changed.notify_all()
-
-    def beside(self, count: int) -> None:
-        with self.changed:
-            self.besides = count
-            self.changed.notify_all()
-
-    @contextmanager
-    def reading(self, file_id: str) -> Iterator[threading.Event]:
-        stop = threading.Event()
-        with self.changed:
-            self.reads = file_id, stop
-        if self.stop.is_set():
-            stop.set()
-        try:
-            yield stop
-        finally:
-            with self.changed:
-                self.reads = None
-
-    def end(self, file_id: str = "") -> None:
-        """End all of it, or the reading ahead of one file."""
-        with self.changed:
-            if self.reads is not None and file_id in ("", self.reads[0]):
-                self.reads[1].set()
-            if not file_id:
-                self.stop.set()
-            self.changed.notify_all()
-
-
 class JobService:
     """All jobs of this process."""
 
@@ -128,7 +72,9 @@ class JobService:
         self._process = process
         self._nameless = secrets.token_hex(6)
         self._changed = threading.Condition()
-        self._live: dict[str, _Live] = {}
+        self._live: dict[str, LiveJob] = {}
+        self._owed: list[tuple[Scope, str]] = []
+        """Jobs that this process has taken up and could not go on with, as the database was away."""
         self._places = Places(WORKING)
         self.announced = AnnouncedFiles(store, library, self._reopen)
         self._threads: list[threading.Thread] = []
@@ -165,6 +111,9 @@ class JobService:
             lost = [self._live[job_id] for job_id in here if job_id in self._live.keys() - held]
         for live in lost:
             live.end()
+        with self._changed:
+            owed, self._owed = self._owed, []
+        self._go_on_with(one for one in owed if one[1] in held)
         self._go_on_with(jobs.unscoped_claim_left(self._store.db, self._holder))
 
     def _go_on_with(self, claimed: Iterable[tuple[Scope, str]]) -> None:
@@ -181,6 +130,10 @@ class JobService:
                     "failed",
                     "You are not a member of this workspace any more.",
                 )
+            except StoreAwayError as e:
+                logger.warning("a job is gone on with later: %s", logs.reason(e))
+                with self._changed:
+                    self._owed.append((scope, job_id))
 
     def close(self) -> None:
         """Let go of all jobs within seconds; the next start goes on with them."""
@@ -320,10 +273,14 @@ class JobService:
 
     def _start_own(self, scope: Scope, job_id: str) -> None:
         """Have a thread for a job that this process has, if it is under way."""
-        # A process may get its id among the others just now.
-        names = {self._nameless, self._holder}
-        if any(job_id in jobs.unscoped_held(self._store.db, name) for name in names):
+        if self._has(job_id):
             self._start(scope, jobs.get(self._store.db, scope, job_id), resumed=True)
+
+    def _has(self, job_id: str) -> bool:
+        """Whether this process has a job that is under way."""
+        # It may get its id among the others just now.
+        names = {self._nameless, self._holder}
+        return any(job_id in jobs.unscoped_held(self._store.db, name) for name in names)
 
     def _resume(self, scope: Scope, job_id: str) -> None:
         """Go on with a job that another process left: files that had not arrived by then do not
@@ -346,7 +303,7 @@ class JobService:
     def _start(self, scope: Scope, job: Job, *, resumed: bool = False) -> None:
         """A thread for a job. One that has a thread, which may be about to end, keeps it: when it ends
         it looks whether there is more to do."""
-        live = _Live(scope, job, self._changed, resumed=resumed, count=job.done)
+        live = LiveJob(scope, job, self._changed, resumed=resumed, count=job.done)
         live.place = Place(self._places, scope.user_id)
         live.more = lambda: self._more(live)
         thread = threading.Thread(
@@ -362,14 +319,13 @@ class JobService:
             self._threads = [t for t in self._threads if t.is_alive()] + [thread]
         thread.start()
 
-    def _run(self, live: _Live) -> None:
+    def _run(self, live: LiveJob) -> None:
         """A job's thread. However it ends is kept, unless the process ends: then the next one goes
         on."""
         state: State = "done"
         problem = ""
         try:
-            with self._turn(live), working_for(live.scope.user_id):
-                self._works[live.job.kind](live.scope, live.job, live)
+            through_outages(lambda: self._work(live), live.stop)
         except RunError:
             return self._end_thread(live) if live.stop.is_set() else self._let_go(live)
         except LeafError as e:
@@ -381,16 +337,33 @@ class JobService:
             state, problem = "failed", FAULT
         try:
             if not self._closed:
-                mine = (self._nameless, self._holder)  # one that woke may have lost it to another
-                jobs.end(self._store.db, live.job.id, state, problem, mine)
+                through_outages(lambda: self._keep_end(live, state, problem), live.stop)
                 if live.job.kind == "transcript":  # the recording itself says how it stands
                     jobs.forget(self._store.db, live.scope, live.job.id)
+        except RunError:
+            pass
         except LeafError as e:
             logger.warning("the end of a job was not kept: %s", logs.reason(e))
             return self._let_go(live)  # not to be done again and again
         self._end_thread(live)
 
-    def _end_thread(self, live: _Live) -> None:
+    def _work(self, live: LiveJob) -> None:
+        """All of it, or what is left of it where the database was away under it. Raises RunError for one
+        that another process has by then."""
+        if live.tried:
+            if not self._has(live.job.id):
+                raise RunError("This job is another process's by now.")
+            live.job = jobs.get(self._store.db, live.scope, live.job.id)
+            live.resumed, live.count = True, live.job.done
+        live.tried = True
+        with self._turn(live), working_for(live.scope.user_id):
+            self._works[live.job.kind](live.scope, live.job, live)
+
+    def _keep_end(self, live: LiveJob, state: State, problem: str) -> None:
+        mine = (self._nameless, self._holder)  # one that woke may have lost it to another
+        jobs.end(self._store.db, live.job.id, state, problem, mine)
+
+    def _end_thread(self, live: LiveJob) -> None:
         """Let go of a job, but go on where somebody took it up again while the thread was about to
         end."""
         self._let_go(live)
@@ -398,13 +371,13 @@ class JobService:
             with suppress(LeafError):
                 self._start_own(live.scope, live.job.id)
 
-    def _let_go(self, live: _Live) -> None:
+    def _let_go(self, live: LiveJob) -> None:
         with self._changed:
             del self._live[live.job.id]
             self._changed.notify_all()
 
     @contextmanager
-    def _turn(self, live: _Live) -> Iterator[None]:
+    def _turn(self, live: LiveJob) -> Iterator[None]:
         """Waits for a place to work, which a transcript does not need: its engine has a queue of
         its own."""
         if live.place is None or live.job.kind == "transcript":
@@ -416,7 +389,7 @@ class JobService:
         finally:
             live.place.give()
 
-    def _more(self, live: _Live) -> bool:
+    def _more(self, live: LiveJob) -> bool:
         """Wait for more files, without a place to work; False when none come."""
         if live.place is not None:
             live.place.give()
@@ -425,7 +398,7 @@ class JobService:
             live.place.take(live.stop)
         return more
 
-    def _come(self, live: _Live) -> bool:
+    def _come(self, live: LiveJob) -> bool:
         idle_since, seen = time.monotonic(), (-1, -1)
         while not live.stop.is_set():
             job = jobs.get(self._store.db, live.scope, live.job.id)
