@@ -297,6 +297,37 @@ def test_what_was_just_fetched_is_held_however_often_room_is_made(
         worker.result()
 
 
+def test_what_is_in_use_stays_where_it_is_when_it_is_put_or_fetched_once_more(
+    bucket: BucketObjects, tmp_path: Path
+) -> None:
+    blobs = Blobs(tmp_path, bucket, cache_bytes=1)
+    sha256 = put(blobs, b"content")
+    held = blobs.local("w", sha256)
+    put(blobs, b"content")
+    other = BlobCache(tmp_path / "cache" / "blobs", 1)
+    assert other.fill(key_of("w", sha256), [b"content"]) is not None
+    other.trim()
+    assert held.read_bytes() == b"content"
+
+
+def test_of_many_who_fetch_the_same_at_once_none_takes_it_from_another(tmp_path: Path) -> None:
+    sha256 = hashlib.sha256(b"content").hexdigest()
+    gate = threading.Barrier(4)
+
+    def fetch(_number: int) -> bool:
+        cache = BlobCache(tmp_path, 1)  # as another process has it
+        gate.wait()
+        held = cache.fill(key_of("w", sha256), [b"content"])
+        cache.trim()
+        gate.wait()
+        there = held is not None and held.is_file()
+        gate.wait()
+        return there
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(fetch, range(80)))
+
+
 # A bucket that fails
 
 

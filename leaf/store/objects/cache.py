@@ -9,6 +9,7 @@ use it, and who wants to remove it asks for the lock alone. A kill gives it back
 from __future__ import annotations
 
 import fcntl
+import filecmp
 import os
 import sys
 import threading
@@ -84,14 +85,32 @@ class BlobCache:
         return HeldPath.of(path, pin)
 
     def take(self, key: BlobKey, received: Path, size: int) -> HeldPath | None:
-        """Keep a received file, which is known to be the blob. None if another process has put
-        another copy in its place meanwhile, and that was removed again."""
-        pin = _locked(received)  # before it has its name: who makes room leaves it alone
-        self._files.take(key, received)
-        held = self.find(key)
-        del pin
+        """Keep a received file, which is known to be the blob; where it is there already, that stays,
+        since somebody may hold it. None if it was removed from under this."""
+        with self._in_turn(key):
+            held = self.find(key)
+            if held is not None and _equal(held, received):
+                return held
+            pin = _locked(received)  # before it has its name: who makes room leaves it alone
+            self._files.take(key, received)
+            held = self.find(key)
+            del pin
         self._count(size)
         return held
+
+    @contextmanager
+    def _in_turn(self, key: BlobKey) -> Iterator[None]:
+        """Of all who give files of a folder their names, one at a time."""
+        folder = self._files.path(key).parent
+        with self._files.explained():
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
 
     def fill(self, key: BlobKey, pieces: Iterable[bytes]) -> HeldPath | None:
         """Keep what comes, if it is the blob; as `take`. Raises BlobGoneError for other bytes,
@@ -147,6 +166,13 @@ class _Stream:
 
     def read(self, _size: int = -1, /) -> bytes:
         return next(self._pieces, b"")
+
+
+def _equal(one: Path, other: Path) -> bool:
+    try:
+        return filecmp.cmp(one, other, shallow=False)
+    except OSError:  # such as one that was deleted meanwhile
+        return False
 
 
 def _locked(path: Path) -> _Pin | None:
