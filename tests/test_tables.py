@@ -134,6 +134,19 @@ def test_a_file_is_converted_once_however_many_ask(
     assert Tables(store, pool, tmp_path).of(SCOPE, [file]).tables[0].parquet.stat().st_ino == inode
 
 
+def test_tables_that_another_process_has_made_meanwhile_stay_under_who_reads_them(
+    store: Store, pool: Pool, tmp_path: Path, attach: Attach
+) -> None:
+    file = attach("both.csv", "a,b\n1,2\n")
+    first, second = (Tables(store, pool, tmp_path)._converter for _ in range(2))
+    (table,) = first.tables(file.file, None)
+    path = first.folder(file.file) / table.parquet
+    inode = path.stat().st_ino
+    second._convert(file.file, None, None)  # which had looked before the first was done
+    assert path.stat().st_ino == inode
+    assert [one.name for one in path.parent.parent.glob(".new-*")] == []
+
+
 def test_what_a_killed_conversion_left_is_not_taken_for_tables(
     store: Store, pool: Pool, tmp_path: Path, attach: Attach
 ) -> None:

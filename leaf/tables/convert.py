@@ -302,13 +302,13 @@ class Converter:
                 {"version": VERSION, "kind": file.kind, "tables": [plain(t) for t in tables]}
             ),
         )
+        if self._read(file) is not None:
+            return  # another process was faster, and somebody may read its tables, which are the same
         shutil.rmtree(self.folder(file), ignore_errors=True)
         try:
             folder.rename(self.folder(file))
         except OSError as e:
-            if (
-                self._read(file) is None
-            ):  # else another process was faster, and its tables are the same
+            if self._read(file) is None:
                 raise StoreError(
                     f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space."
                 ) from e
