@@ -266,6 +266,33 @@ def test_what_others_rest_on_stays(tmp_path: Path) -> None:
             session.documents.get(written.id)
 
 
+def test_bytes_that_come_again_while_their_file_is_deleted_for_good_stay(tmp_path: Path) -> None:
+    with opened(tmp_path) as leaf:
+        session = leaf.session(leaf.local_scope())
+        old = add(session, "orders.csv", CSV)
+        looked_at, may_end = threading.Event(), threading.Event()
+        arrivals = leaf._house.library._arrivals
+        look = arrivals._look
+
+        def waits(*arguments: Any, **more: Any) -> Any:
+            looked_at.set()
+            may_end.wait(60)
+            return look(*arguments, **more)
+
+        arrivals._look = waits  # type: ignore[method-assign]
+        job = session.jobs.announce([("orders again.csv", len(CSV)), ("other.csv", 8)])
+        for position, content in enumerate((b"a,b\n1,2\n", CSV)):
+            session.jobs.expect(job.id, position)
+            session.jobs.receive(job.id, position, BytesIO(content))
+            assert looked_at.wait(60)
+        session.files.purge(old.id)
+        may_end.set()
+        ended = session.jobs.wait(job.id, 60)
+        assert (ended.state, ended.done, ended.failed) == ("done", 2, 0)
+        (again,) = [file for file in session.files.list() if file.size == len(CSV)]
+        assert session.files.path(again.id).read_bytes() == CSV
+
+
 @pytest.mark.parametrize("what", ["workspace", "account"])
 def test_nothing_is_left_of_a_workspace_or_an_account(
     tmp_path: Path, kept: dict[str, Any], what: str

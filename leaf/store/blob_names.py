@@ -19,13 +19,18 @@ KEPT = {
 
 
 def is_named(db: Database | Transaction, scope: Scope, sha256: str) -> bool:
-    """Whether anything of the workspace is made of these bytes, deleted files too."""
-    values = {"workspace": scope.workspace_id, "sha256": sha256}
+    """Whether anything of the workspace is made of these bytes, deleted files too, or is about to
+    be: they have come again and wait to be entered."""
+    values = {"workspace": scope.workspace_id, "sha256": sha256, "given": f"%{sha256}%"}
     asked = " OR ".join(
         f"EXISTS (SELECT 1 FROM {table} WHERE workspace_id = :workspace AND sha256 = :sha256)"
         for table in KEPT
     )
-    return bool(db.read(f"SELECT {asked} AS named", values)[0]["named"])
+    waits = (
+        "EXISTS (SELECT 1 FROM job_items i JOIN jobs j ON j.id = i.job_id WHERE j.workspace_id = "
+        ":workspace AND i.state = 'waiting' AND CAST(i.given AS TEXT) LIKE :given)"
+    )
+    return bool(db.read(f"SELECT {asked} OR {waits} AS named", values)[0]["named"])
 
 
 def unscoped_named(db: Database) -> dict[BlobKey, str]:
