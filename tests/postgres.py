@@ -133,13 +133,14 @@ def _control(address: str, *words: str) -> None:
     subprocess.run([*command, *words], check=True, capture_output=True, user=owner(), cwd=folder)
 
 
-def fresh(address: str, like: str = "template1") -> str:
-    """The address of a new database on the server, with all that is in the one that it is `like`."""
+def fresh(address: str, like: str = "template1", settings: str = "") -> str:
+    """The address of a new database on the server, with all that is in the one that it is `like`;
+    `settings` are further ones, as in `ENCODING 'LATIN1'`."""
     import psycopg
 
     name = f"t{os.urandom(6).hex()}"
     with psycopg.connect(f"postgresql:///postgres{address}", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {like}".encode())
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {like} {settings}".encode())
     return f"postgresql:///{name}{address}"
 
 

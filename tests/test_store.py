@@ -38,6 +38,7 @@ from leaf.store import (
     chat_files,
     chats,
     consents,
+    documents,
     drive_files,
     files,
     integrations,
@@ -46,6 +47,7 @@ from leaf.store import (
     messages,
     oauth_states,
     open_store,
+    projects,
     usage,
     users,
 )
@@ -54,7 +56,7 @@ from leaf.store.migrate import Migration, migrate, migrations
 from leaf.store.model import File, Message, Scope, UsageTotal
 from leaf.store.slugs import slug as slug_of
 from leaf.store.space import Space
-from tests import forked_programs
+from tests import forked_programs, postgres
 from tests.removal_kit import purge_chat, purge_file
 
 T = TypeVar("T")
@@ -1271,6 +1273,42 @@ def test_connections_cut_by_the_server_are_replaced(postgres_url: str, tmp_path:
         store.db.read(cut)
     assert users.ensure_local_user(store.db) == scope
     store.close()
+
+
+@pytest.mark.postgres
+def test_letters_are_made_small_in_a_database_that_was_made_without_a_locale(
+    postgres_server: str, tmp_path: Path
+) -> None:
+    """Its own `lower` knows a to z alone."""
+    url = postgres.fresh(postgres_server, "template0", "LC_COLLATE 'C' LC_CTYPE 'C'")
+    with closing(open_store(Settings(home=tmp_path, database_url=url))) as store:
+        db, scope = store.db, users.ensure_local_user(store.db)
+        assert db.read("SELECT lower('\u00c4(') || lower('I') AS small") == [{"small": "\u00e4(i"}]
+        chat = chats.create(db, scope, title="Überblick, ÄRGER")
+        assert [c.id for c in chats.list_chats(db, scope, query="ärger über")] == [chat.id]
+        for number, name in enumerate(("Äpfel.csv", "Zebra.csv", "ähnlich.csv", "b.csv")):
+            files.add(
+                db,
+                scope,
+                files.NewFile(name, "text/csv", "csv", 1, f"{number}" * 64, "upload", "", {}),
+            )
+        in_order = [file.name for file in files.list_files(db, scope, sort="name")]
+        assert in_order == ["b.csv", "Zebra.csv", "ähnlich.csv", "Äpfel.csv"]  # as in DuckDB
+        assert [f.name for f in files.list_files(db, scope, query="äpfel")] == ["Äpfel.csv"]
+        project = projects.create(db, scope, "Öl und Gas")
+        assert [p.id for p in projects.list_projects(db, scope, query="öl")] == [project.id]
+        assert documents.list_documents(db, scope, query="ä") == []
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_hold_every_text_is_refused(
+    postgres_server: str, tmp_path: Path, encoding: str
+) -> None:
+    made_so = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C'"
+    url = postgres.fresh(postgres_server, "template0", made_so)
+    with pytest.raises(SettingsError, match=f"keeps its texts as {encoding}"):
+        open_store(Settings(home=tmp_path, database_url=url))
 
 
 def test_a_killed_process_loses_nothing_that_was_committed(tmp_path: Path) -> None:

@@ -352,7 +352,7 @@ class JobService:
         that another process has by then."""
         if live.tried:
             if not self._has(live.job.id):
-                raise RunError("This job is another process's by now.")
+                raise RunError("Stopped.")
             live.job = jobs.get(self._store.db, live.scope, live.job.id)
             live.resumed, live.count = True, live.job.done
         live.tried = True

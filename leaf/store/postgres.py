@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,9 @@ process that was frozen would keep others from what it holds."""
 OLDEST = 13
 """Major version of PostgreSQL: the first with a `gen_random_uuid` of its own, which the tables of DBOS
 ask for."""
+ENCODING = "UTF8"
+LETTERS = "und-x-icu"
+"""A collation that knows all letters, in every PostgreSQL that was built with ICU."""
 MIGRATION_LOCK = 0x1EAF
 """Key of the advisory lock; any number that nothing else in the database uses."""
 
@@ -56,12 +60,15 @@ class PostgresDatabase:
         self._idle: list[tuple[float, Connection[Row]]] = []
         self._free = threading.BoundedSemaphore(CONNECTIONS)
         self._closed = False
+        self._folding = ""
         with self._connection() as connection:
             _check_version(connection.info.server_version)
+            _check_encoding(connection.info.parameter_status("server_encoding") or ENCODING)
+            self._folding = _folding(connection)
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
         with self._connection() as connection:
-            return _rows(connection, sql, params or {})
+            return _rows(connection, self._folding, sql, params or {})
 
     def single(self, sql: str, params: Params | None = None) -> list[Row]:
         return self.read(sql, params)  # connections commit each statement by themselves
@@ -70,7 +77,7 @@ class PostgresDatabase:
     def transaction(self, scope: Scope | None = None) -> Iterator[Transaction]:
         written = ChangedTopics(scope)
         with self._connection() as connection, connection.transaction():
-            tx = _PostgresTransaction(connection, written)
+            tx = _PostgresTransaction(connection, self._folding, written)
             fence.check(tx)
             yield tx
             if written.changes:
@@ -83,7 +90,7 @@ class PostgresDatabase:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             # it holds nothing that others wait for, and who saves it may be slow
             connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-            yield _PostgresSnapshot(connection)
+            yield _PostgresSnapshot(connection, self._folding)
 
     @contextmanager
     def migration(self) -> Iterator[Transaction]:
@@ -188,11 +195,12 @@ class PostgresDatabase:
 
 
 class _PostgresSnapshot:
-    def __init__(self, connection: Connection[Row]) -> None:
+    def __init__(self, connection: Connection[Row], folding: str) -> None:
         self._connection = connection
+        self._folding = folding
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
-        return _rows(self._connection, sql, params or {})
+        return _rows(self._connection, self._folding, sql, params or {})
 
     def stream(self, sql: str) -> Iterator[Sequence[Any]]:
         """Through a cursor of the server, so that a large table never is in memory."""
@@ -206,17 +214,18 @@ class _PostgresSnapshot:
 class _PostgresTransaction:
     engine: Engine = "postgres"
 
-    def __init__(self, connection: Connection[Row], written: ChangedTopics) -> None:
+    def __init__(self, connection: Connection[Row], folding: str, written: ChangedTopics) -> None:
         self._connection = connection
+        self._folding = folding
         self._written = written
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
         self._written.note(sql)
-        return _rows(self._connection, sql, params or {})
+        return _rows(self._connection, self._folding, sql, params or {})
 
     def execute(self, sql: str, params: Params | None = None) -> None:
         self._written.note(sql)
-        text, names = _translate(sql)
+        text, names = _translate(sql, self._folding)
         # A script of several statements is only taken without parameters.
         self._connection.execute(text, bind(names, params or {}) if names else None)
 
@@ -231,11 +240,41 @@ class _PostgresTransaction:
 
 
 @lru_cache(maxsize=500)
-def _translate(sql: str) -> tuple[str, frozenset[str]]:
+def _translate(sql: str, folding: str) -> tuple[str, frozenset[str]]:
+    sql = _folded(sql, folding) if folding else sql
     text, names = translate(sql, "%(name)s")
     if names:
         text, names = translate(sql.replace("%", "%%"), "%(name)s")
     return text, names
+
+
+def _folded(sql: str, folding: str) -> str:
+    """With each `lower(…)` by a collation that knows all letters. What comes of it is compared and
+    ordered as before."""
+    pieces = re.split(r"\blower\(", sql)
+    return pieces[0] + "".join(_in_collation(piece, folding) for piece in pieces[1:])
+
+
+def _in_collation(piece: str, folding: str) -> str:
+    """What stands behind `lower(`, to its end and beyond."""
+    depth = 1
+    for mark in re.finditer(r"'[^']*'|[()]", piece):
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if not depth:
+            inside, rest = piece[: mark.start()], piece[mark.end() :]
+            return f'(lower({inside} COLLATE "{folding}") COLLATE "C"){rest}'
+    return f"lower({piece}"
+
+
+def _folding(connection: Connection[Row]) -> str:
+    """The collation by which letters are made small; empty where the database's own knows them all,
+    which that of a database made without a locale does not, or where there is no other."""
+    rows = connection.execute(
+        "SELECT lower('\u00c4I') = '\u00e4i' AS all_known, EXISTS (SELECT 1 FROM pg_collation WHERE "
+        "collname = %(name)s) AS there",
+        {"name": LETTERS},
+    ).fetchall()
+    return LETTERS if rows and rows[0]["there"] and not rows[0]["all_known"] else ""
 
 
 def _connect(url: str) -> Connection[Row]:
@@ -270,8 +309,19 @@ def _check_version(number: int) -> None:
         )
 
 
-def _rows(connection: Connection[Row], sql: str, params: Params) -> list[Row]:
-    text, names = _translate(sql)
+def _check_encoding(encoding: str) -> None:
+    """Raises SettingsError for a database that cannot keep every text."""
+    if encoding != ENCODING:
+        raise SettingsError(
+            f"LEAF_DATABASE_URL leads to a database that keeps its texts as {encoding}, which cannot "
+            f"hold all that is written.",
+            "Make another: CREATE DATABASE leaf ENCODING 'UTF8' TEMPLATE template0. Nothing was "
+            "changed.",
+        )
+
+
+def _rows(connection: Connection[Row], folding: str, sql: str, params: Params) -> list[Row]:
+    text, names = _translate(sql, folding)
     cursor = connection.execute(text, bind(names, params) if names else None)
     return [_plain(row) for row in cursor.fetchall()]
 
