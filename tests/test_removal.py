@@ -19,7 +19,13 @@ import duckdb
 import pytest
 
 from leaf.app import Leaf
-from leaf.errors import InvalidInputError, LeafError, NotFoundError, StoreError
+from leaf.errors import (
+    InvalidInputError,
+    LeafError,
+    NotFoundError,
+    StoreAwayError,
+    StoreError,
+)
 from leaf.sessions.session import Session
 from leaf.settings.storage import Storage
 from leaf.store import removal, rows
@@ -421,6 +427,33 @@ def test_a_killed_removal_is_finished_by_the_next_start(tmp_path: Path) -> None:
     with opened(tmp_path) as leaf:
         leaf.launch()
     assert places(tmp_path, {}) == []
+
+
+def test_a_deletion_that_is_not_known_to_be_kept_is_finished_once_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line to the database broke while it committed."""
+    with opened(tmp_path) as leaf:
+        session = leaf.session(leaf.local_scope())
+        file = add(session, "sales.csv", CSV)
+        assert session.files.preview(file.id).tables
+        db, path = leaf._house.store.db, session.files.path(file.id)
+        begin = db.transaction
+
+        @contextmanager
+        def lost(scope: Scope | None = None) -> Iterator[Any]:
+            with begin(scope) as tx:
+                yield tx
+            raise StoreAwayError("The connection to the database was lost.")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(db, "transaction", lost)
+            with pytest.raises(StoreAwayError):
+                session.files.purge(file.id)
+        leaf._house.remover.finish()
+        assert not path.exists()
+        assert not list((tmp_path / "tables").rglob("*.parquet"))
+        assert not list((tmp_path / "removing").iterdir())
 
 
 def test_a_note_whose_transaction_never_ended_removes_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from leaf.errors import LeafError
+from leaf.errors import LeafError, StoreAwayError
 from leaf.files.library import Library
 from leaf.keeping.notes import Notes, RemovalNote
 from leaf.runs.runs import Runs
@@ -177,6 +177,8 @@ class Remover:
                 note.gone = remove(tx)
                 tx.concerns(one.workspace_id for one in note.gone)
                 self._notes.write(tx, note)
+        except StoreAwayError:
+            raise  # perhaps it was kept: the note stays, and removes nothing that is there still
         except BaseException:
             self._notes.take_back(note)
             raise
