@@ -13,15 +13,16 @@ from leaf.store.database import Database, now
 
 def unscoped_take(db: Database, name: str, period: timedelta) -> str | None:
     """Where a round begins that this process is to do now; None where none is due. The first is due
-    a period after somebody asked first."""
+    a period after somebody asked first. What is due later than two periods from now was said by a clock
+    that was ahead, and does not hold."""
     at = now()
     values = {"name": name, "at": at, "next": at + period}
     with db.transaction() as tx:
         tx.concerns([])
         rows = tx.read(
-            "UPDATE duties SET due_at = :next WHERE name = :name AND due_at <= :at "
+            "UPDATE duties SET due_at = :next WHERE name = :name AND (due_at <= :at OR due_at > :latest) "
             "RETURNING position",
-            values,
+            {**values, "latest": at + 2 * period},
         )
         if not rows:
             tx.execute(
