@@ -27,6 +27,7 @@ BEYOND = (
     "sessions/suggesting.py",
     "provenance/coverage.py",
     "provenance/pins.py",
+    "language/amounts.py",
     "language/kept.py",
     "language/places.py",
 )

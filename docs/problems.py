@@ -51,7 +51,8 @@ POSITIONS = {"Note": 1, "Defect": 1, "Recomputed": 1, "Sought": 1, "DriveSkipped
 """Which argument of what is made is a sentence, beside those of errors."""
 KEYWORDS = ("errorText", "problem")
 """Names of arguments that are told as errors are."""
-TOLD = {"DriveConnection": ("why", "hint"), "replace": ("why",), "Overview": ("said",)}
+TOLD = {"DriveConnection": ("why", "hint"), "replace": ("why",), "Overview": ("said",),
+        "Standing": ("warning",)}  # fmt: skip
 """The same of what is made under this name alone."""
 LETTERS = 4
 """Of its own, that a template needs at least."""

@@ -7,16 +7,22 @@ import ast
 import string
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from docs import catalogs
+from leaf.budgets.periods import period
+from leaf.budgets.rules import meters, nearly, used_up
 from leaf.errors import FAULT, NotFoundError, not_found
+from leaf.language.amounts import amount_told
 from leaf.language.catalogs import LOCALES
 from leaf.language.places import place
 from leaf.language.problems import CATALOG, LONGEST, SENTENCES, ProblemIndex, said, told
 from leaf.language.text import speaking
+from leaf.settings import Allowance
 from tests.problems_kit import ENGLISH, filled, loud, loud_in_german
 
 UI = Path(__file__).resolve().parents[1] / "leaf"
@@ -199,3 +205,37 @@ def test_no_page_shows_the_words_of_an_error_without_saying_them_in_its_language
             if isinstance(node, ast.ExceptHandler) and node.name and raw(node):
                 found.add(path.name)
     assert found == set(KEPT)
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("$1,204.50", "$1.204,50"),
+        ("2,000,000 tokens", "2.000.000 Token"),
+        ("less than $0.0001", "weniger als $0,0001"),
+        ("today", "heute"),
+        ("December", "Dezember"),
+        ("at midnight (Europe/Berlin)", "um Mitternacht (Europe/Berlin)"),
+        ("on 1 March (UTC)", "am 1. März (UTC)"),
+        ("in March", "in March"),
+        ("$5 or more", "$5 or more"),
+    ],
+)
+def test_amounts_and_times_of_budgets_are_said_in_the_language(english: str, german: str) -> None:
+    assert amount_told(english) == english
+    with speaking("de"):
+        assert amount_told(english) == german
+
+
+def test_what_a_budget_says_is_known_as_a_whole() -> None:
+    day = period("day", datetime(2026, 12, 31, 12, tzinfo=UTC), ZoneInfo("UTC"))
+    month = period("month", datetime(2026, 12, 31, 12, tzinfo=UTC), ZoneInfo("UTC"))
+    used = {"month_usd": 9.0, "day_tokens": 2_000_000}
+    allowed = Allowance(day_tokens=2_000_000, month_usd=10.0)
+    for whose in ("user", "workspace"):
+        near, full = meters(whose, allowed, Allowance(), used, (day, month), "UTC")
+        with speaking("es"):
+            words = " ".join(map(said, (nearly(near), *used_up(full, owner=True))))
+        assert "$9,00 de $10,00" in words
+        assert "a medianoche (UTC)" in words
+        assert not {"budget", "today", "December", "midnight"} & set(words.split())

@@ -8,26 +8,13 @@ from datetime import datetime
 from typing import Literal
 
 from leaf.budgets.periods import Period, Span
+from leaf.language.amounts import MONTHS
 from leaf.settings import Allowance
 
 Whose = Literal["user", "workspace"]
 Unit = Literal["usd", "tokens"]
 NEAR = 0.8
 """Share of a budget from which it is warned of."""
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
 FIGURES: tuple[tuple[Span, Unit], ...] = (
     ("day", "usd"),
     ("month", "usd"),
@@ -148,8 +135,10 @@ def nearly(meter: Meter) -> str:
     """The warning for a budget that is nearly used up."""
     whose = "your" if meter.whose == "user" else "the workspace's"
     when = "today" if meter.span == "day" else meter.month
-    used, limit = amount(meter.used, meter.unit), amount(meter.limit, meter.unit)
-    return f"{percent(meter.share)} of {whose} budget for {when} is used: {used} of {limit}."
+    return (
+        f"{percent(meter.share)} of {whose} budget for {when} is used: "
+        f"{amount(meter.used, meter.unit)} of {amount(meter.limit, meter.unit)}."
+    )
 
 
 def amount(value: float, unit: Unit) -> str:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from string import Formatter
 
 from leaf.language import catalogs
+from leaf.language.amounts import amount_told
 from leaf.language.places import place
 from leaf.language.text import ENGLISH, current, separated
 
@@ -30,6 +31,8 @@ KEYS = (16, 4)
 """Characters at the beginning of a template, or at its end, by which it is looked up."""
 PLACES = ("place", "places", "where")
 """Names of values that may be places in a file."""
+AMOUNTS = ("amount", "when", "ends_text", "span")
+"""Of values that may be what a budget says: how much, or until when."""
 AT_THE_END = "value"
 """Name of what may be ` in this chat`."""
 SENTENCES_IN = ("message", "hint", "reason", "problem", "e", "why", "said")
@@ -174,6 +177,8 @@ class ProblemIndex:
         bare = name.rstrip("0123456789")
         if bare in PLACES or (bare == AT_THE_END and value.startswith(" in ")):
             return place(value)
+        if bare in AMOUNTS:
+            return amount_told(value)
         if bare in SENTENCES_IN and value and within:
             return self.whole(value, within - 1)[0] or value
         return value

@@ -9,6 +9,8 @@ import streamlit as st
 
 from leaf.budgets.budgets import BudgetPlan, Standing
 from leaf.budgets.rules import Meter, Unit, amount, effective, percent
+from leaf.language.amounts import amount_told
+from leaf.language.problems import said
 from leaf.language.text import in_digits, mark, t
 from leaf.settings import Allowance
 from leaf.store.budgets import MEMBERS, WORKSPACE
@@ -39,7 +41,7 @@ def say_standing() -> None:
         return
     icon = "block" if standing.reached else "warning"
     colour = "red" if standing.reached else "orange"
-    st.caption(f":{colour}[:material/{icon}:] {markdown.literal(standing.warning)}")
+    st.caption(f":{colour}[:material/{icon}:] {markdown.literal(said(standing.warning))}")
 
 
 def draw_meters(standing: Standing) -> None:
@@ -49,7 +51,7 @@ def draw_meters(standing: Standing) -> None:
     st.header(t("Budgets"), anchor=False)
     if standing.warning:
         st.warning(
-            markdown.paragraph(standing.warning),
+            markdown.paragraph(said(standing.warning)),
             icon=":material/block:" if standing.reached else ":material/warning:",
         )
     with st.container(key="meters", horizontal=True, gap="medium"):
@@ -62,21 +64,23 @@ def draw_meters(standing: Standing) -> None:
 
 def _draw_meter(meter: Meter) -> None:
     whose = t("You") if meter.whose == "user" else t("The workspace")
-    when = t("today") if meter.span == "day" else meter.month
+    when = t("today") if meter.span == "day" else amount_told(meter.month)
     used = (
-        in_digits(round(meter.used)) if meter.unit == "tokens" else amount(meter.used, meter.unit)
+        in_digits(round(meter.used)) if meter.unit == "tokens" else _amount(meter.used, meter.unit)
     )
     words = t(
         "{share}: {used} of {limit}",
         share=percent(meter.share),
         used=used,
-        limit=amount(meter.limit, meter.unit),
+        limit=_amount(meter.limit, meter.unit),
     )
     st.progress(
         min(1.0, meter.share),
         text=f"**{whose}, {when}** {t(STATES[meter.state])}  \n{markdown.literal(words)}",
     )
-    st.caption(t("Begins anew {ends_text}", ends_text=markdown.literal(meter.ends_text)))
+    st.caption(
+        t("Begins anew {ends_text}", ends_text=markdown.literal(amount_told(meter.ends_text)))
+    )
 
 
 def draw_plan(plan: BudgetPlan) -> None:
@@ -139,8 +143,12 @@ def _draw_form(plan: BudgetPlan, subject: str) -> None:
         wanted = Allowance(
             amounts["day_usd"], tokens["day_tokens"], amounts["month_usd"], tokens["month_tokens"]
         )
-        toast(t("Budgets saved.") if wanted else t("Budgets taken back."), icon=":material/check:")
-        then_redraw(session().usage.set_budget, subject, wanted)
+        then_redraw(_save, subject, wanted)
+
+
+def _save(subject: str, wanted: Allowance) -> None:
+    session().usage.set_budget(subject, wanted)
+    toast(t("Budgets saved.") if wanted else t("Budgets taken back."), icon=":material/check:")
 
 
 def _otherwise(plan: BudgetPlan, subject: str) -> Allowance:
@@ -180,4 +188,8 @@ def _explained(plan: BudgetPlan, subject: str) -> str:
 
 def _figure(value: float, name: str) -> str:
     unit: Unit = "tokens" if name.endswith("tokens") else "usd"
-    return amount(value, unit)
+    return _amount(value, unit)
+
+
+def _amount(value: float, unit: Unit) -> str:
+    return amount_told(amount(value, unit))

@@ -1,0 +1,56 @@
+"""How much, and until when: what budgets say in English, in the language of whoever reads it:
+`$1,204.50`, `2,000,000 tokens`, `December`, `at midnight (UTC)`."""
+
+from __future__ import annotations
+
+import re
+
+from leaf.language.dates import DATES
+from leaf.language.text import ENGLISH, current, mark, separated, t
+
+WORDS = (mark("today"), mark("day"), mark("month"), mark("less than $0.0001"))
+TOKENS = mark("{n} tokens")
+MIDNIGHT = mark("at midnight ({zone})")
+FIRST = mark("on 1 {month} ({zone})")
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_DOLLARS = re.compile(r"\$\d[\d,.]*")
+_TOKENS = re.compile(r"(\d[\d,]*) tokens")
+_MIDNIGHT = re.compile(r"at midnight \((.+)\)")
+_FIRST = re.compile(rf"on 1 ({'|'.join(MONTHS)}) \((.+)\)")
+
+
+def amount_told(text: str) -> str:
+    """An amount, or a time, in the language of the page; what is neither is said as it is."""
+    if current() == ENGLISH:
+        return text
+    if text in WORDS:
+        return t(text)
+    if text in MONTHS:
+        return _month(text)
+    if _DOLLARS.fullmatch(text):
+        return separated(text)
+    if match := _TOKENS.fullmatch(text):
+        return t(TOKENS, n=separated(match[1]))
+    if match := _MIDNIGHT.fullmatch(text):
+        return t(MIDNIGHT, zone=match[1])
+    if match := _FIRST.fullmatch(text):
+        return t(FIRST, month=_month(match[1]), zone=match[2])
+    return text
+
+
+def _month(english: str) -> str:
+    names = DATES.get(current())
+    return names.months[MONTHS.index(english)] if names else english
