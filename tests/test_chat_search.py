@@ -18,7 +18,7 @@ from leaf.keeping import signing
 from leaf.keeping.signing import Signing
 from leaf.settings import Settings
 from leaf.store import Store, chat_search, chats, messages, open_store, signatures, users
-from leaf.store.database import Database, now
+from leaf.store.database import Database, now, searched
 from leaf.store.model import Scope
 from tests.removal_kit import purge_chat
 from tests.runs_kit import wait_until
@@ -182,7 +182,7 @@ class Everything:
     def searched(self, scope: Scope, query: str, deleted: bool) -> list[str]:
         """What a search should find, by looking at every row."""
         words = [
-            re.sub("[\x00\ud800-\udfff]", "\ufffd", word) for word in query.lower().split()[:10]
+            re.sub("[\x00\ud800-\udfff]", "\ufffd", word) for word in searched(query).split()[:10]
         ]
         wanted = (scope.workspace_id, scope.user_id, deleted)
         return [

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import unicodedata
+from functools import partial
+from typing import Any, Literal
 
 import pytest
 
-from leaf.store import Store, chats, found, messages
+from leaf.store import Store, chats, found, messages, projects
 from leaf.store.model import Scope
 from leaf.ui import markdown
 
+Form = Literal["NFC", "NFD"]
 LONG = "Nothing of interest stands here. " * 20
 
 
@@ -83,3 +86,27 @@ def test_words_that_are_found_are_marked_and_the_rest_is_drawn_as_it_stands() ->
 )
 def test_a_title_that_is_read_from_the_right_is_known(title: str, turned: bool) -> None:
     assert markdown.right_to_left(title) is turned
+
+
+@pytest.mark.parametrize(("one", "other"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_words_are_found_however_their_accents_are_written(
+    store: Store, scope: Scope, one: Form, other: Form
+) -> None:
+    """A Mac names files with the accent behind its letter, and so they are pasted."""
+    said_as, asked_as = (partial(unicodedata.normalize, form) for form in (one, other))
+    chat = chats.create(store.db, scope)
+    question = said_as("Übersicht März.xlsx?")
+    answer = said(store, scope, chat.id, question, said_as("Ein Überblick: Köln."))
+    query = asked_as("köln überblick")
+    assert [c.id for c in chats.list_chats(store.db, scope, query=query)] == [chat.id]
+    assert found.passages(store.db, scope, [chat.id], query)[chat.id].message_id == answer
+    assert messages.find(store.db, scope, chat.id, query) == answer
+    title = said_as("Umsätze Köln")
+    assert chats.retitle(store.db, scope, chat.id, "A title", title)
+    by_title = chats.list_chats(store.db, scope, query=asked_as("UMSÄTZE"))
+    assert [c.id for c in by_title] == [chat.id]
+    assert chats.retitle(store.db, scope, chat.id, title, "Another")
+    project = projects.create(store.db, scope, said_as("Für Zoë"))
+    assert [p.id for p in projects.list_projects(store.db, scope, query=asked_as("zoë"))] == [
+        project.id
+    ]

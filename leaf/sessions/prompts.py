@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from leaf.sessions.house import Part
 from leaf.store import prompts
+from leaf.store.database import searched
 from leaf.store.prompts import Prompt, PromptDraft
 
 PromptList = list[Prompt]
@@ -15,9 +16,9 @@ class Prompts(Part):
     def list(self, query: str = "") -> PromptList:
         """Own ones first, each by name; with `query`, those in whose name or text all its words
         occur."""
-        words = query.lower().split()
+        words = searched(query).split()
         all_prompts = prompts.list_prompts(self._db, self._scope)
-        return [p for p in all_prompts if all(w in f"{p.name}\n{p.text}".lower() for w in words)]
+        return [p for p in all_prompts if all(w in searched(f"{p.name}\n{p.text}") for w in words)]
 
     def get(self, prompt_id: str) -> Prompt:
         """Raises NotFoundError."""

@@ -13,9 +13,11 @@ from leaf.store.database import (
     Params,
     Row,
     Transaction,
+    composed,
     containing,
     now,
     one_of,
+    searched,
 )
 from leaf.store.ids import new_id
 from leaf.store.model import Chat, Scope
@@ -149,7 +151,7 @@ def list_chats(
     offset: int = 0,
 ) -> list[Chat]:
     """Newest activity first. With a query: those in whose title or messages all its words occur."""
-    words = query.lower().split()[:10]
+    words = searched(query).split()[:10]
     if words and db.engine == "duckdb":
         chat_ids = chat_search.find(
             db, scope, words, deleted=deleted, newest=NEWEST, wanted=offset + limit
@@ -236,7 +238,7 @@ def retitle(db: Database, scope: Scope, chat_id: str, before: str, title: str) -
             tx.read(
                 "UPDATE chats AS c SET title = :title WHERE c.id = :id AND c.title = :before AND "
                 f"c.deleted_at IS NULL AND {VISIBLE} RETURNING c.id",
-                params(scope, id=chat_id, before=before, title=_clean(title)),
+                params(scope, id=chat_id, before=composed(before), title=_clean(title)),
             )
         )
 
@@ -372,4 +374,4 @@ def _update_in(
 
 
 def _clean(title: str) -> str:
-    return " ".join(title.split())[:TITLE_LENGTH]
+    return " ".join(composed(title).split())[:TITLE_LENGTH]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -158,8 +159,19 @@ def one_of(column: str, values: Sequence[str]) -> tuple[str, dict[str, str]]:
 
 
 def containing(words: str) -> str:
-    """A LIKE pattern (escape character `!`) for text that contains these words, in lower case."""
-    return "%" + re.sub(r"([!%_])", r"!\1", words.lower()) + "%"
+    """A LIKE pattern (escape character `!`) for text that contains these words, as `searched`."""
+    return "%" + re.sub(r"([!%_])", r"!\1", searched(words)) + "%"
+
+
+def searched(text: str) -> str:
+    """As it is searched: in lower case and composed, since one system writes as a letter with an
+    accent behind it what another writes as one letter."""
+    return composed(composed(text).lower())
+
+
+def composed(text: str) -> str:
+    """With each accent in its letter, as far as there is such a letter."""
+    return unicodedata.normalize("NFC", text)
 
 
 def storable(value: Any) -> Any:

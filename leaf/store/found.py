@@ -10,7 +10,7 @@ from typing import Any
 from leaf.shapes.part_parser import parse_parts
 from leaf.shapes.part_values import texts_of
 from leaf.store.chats import VISIBLE
-from leaf.store.database import Database, Row, one_of
+from leaf.store.database import Database, Row, composed, one_of, searched
 from leaf.store.model import Scope
 from leaf.store.users import params
 
@@ -37,7 +37,7 @@ def passages(
 
     Two statements for all chats: which messages, without what they say; then what those say.
     """
-    words = query.lower().split()[:WORDS]
+    words = searched(query).split()[:WORDS]
     if not words or not chat_ids:
         return {}
     best = [row for row in _best(db, scope, chat_ids, words) if row["held"]]
@@ -89,7 +89,7 @@ def _said(row: Row) -> str:
 
 def _around(text: str, words: Sequence[str]) -> str:
     """The passage with the first of the words in it."""
-    line = " ".join(text.split())
+    line = " ".join(composed(text).split())
     first = re.search("|".join(map(re.escape, words)), line, re.IGNORECASE)
     at = max(0, (first.start() if first else 0) - BEFORE)
     begin = line.find(" ", at, at + BEFORE // 2) + 1 if at else 0

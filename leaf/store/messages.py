@@ -13,7 +13,17 @@ from leaf.shapes.raw import RawMessage
 from leaf.store import branch as branches
 from leaf.store import chat_files, chats, lost_access, told_instructions
 from leaf.store.branch import COLUMNS, Branch, message_of
-from leaf.store.database import Database, Params, Row, Transaction, containing, now, one_of
+from leaf.store.database import (
+    Database,
+    Params,
+    Row,
+    Transaction,
+    composed,
+    containing,
+    now,
+    one_of,
+    searched,
+)
 from leaf.store.ids import new_id
 from leaf.store.model import Chat, Exchange, Message, Scope, Status, Thread, Unfinished
 from leaf.store.users import params
@@ -70,7 +80,7 @@ def add_exchange(
         if title and not chat.title:
             tx.execute(
                 "UPDATE chats SET title = :title WHERE id = :chat",
-                {"title": title[: chats.TITLE_LENGTH], "chat": chat_id},
+                {"title": composed(title)[: chats.TITLE_LENGTH], "chat": chat_id},
             )
     return Exchange(question, answer)
 
@@ -473,7 +483,7 @@ def _in_chat(tx: Transaction, chat_id: str, message_id: str) -> None:
 
 
 def _words(parts: list[Part]) -> str:
-    return "\n".join(texts_of(parts)).lower()
+    return searched("\n".join(texts_of(parts)))
 
 
 def end_of(db: Database | Transaction, chat: Chat, seen: str) -> str:

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.store import audit, file_rows, files, project_chats
-from leaf.store.database import Database, Transaction, now
+from leaf.store.database import Database, Transaction, composed, now, searched
 from leaf.store.ids import new_id
 from leaf.store.model import File, Participant, Scope
 from leaf.store.seniority import after_all
@@ -62,7 +62,7 @@ def list_projects(
 ) -> list[Project]:
     """Those that the caller is in, the one used last first; with a query, those in whose title all
     its words occur."""
-    words = query.lower().split()[:10]
+    words = searched(query).split()[:10]
     having = "".join(f" AND strpos(lower(p.title), :word{i}) > 0" for i in range(len(words)))
     values = params(scope, limit=limit, **{f"word{i}": word for i, word in enumerate(words)})
     rows = db.read(
@@ -331,7 +331,7 @@ def _check_room(tx: Transaction, scope: Scope) -> None:
 
 
 def _titled(title: str) -> str:
-    clean = " ".join(title.split())[:TITLE_LENGTH]
+    clean = " ".join(composed(title).split())[:TITLE_LENGTH]
     if not clean:
         raise InvalidInputError("A project needs a title.", "Type at least one letter.")
     return clean

@@ -12,6 +12,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.language.problems import told
 from leaf.language.text import mark, t
+from leaf.store.database import searched
 from leaf.store.found import FoundPassage
 from leaf.store.model import Chat
 from leaf.ui import (
@@ -136,7 +137,7 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, details: Foun
         )
     if details.passage:
         with st.container(key=f"found-{chat.id}"):
-            st.caption(markdown.found(details.passage.text, details.query.split()))
+            st.caption(markdown.found(details.passage.text, searched(details.query).split()))
     if chosen == "Rename":
         rename(chat.id, chat.title)
     elif chosen == "Export":
