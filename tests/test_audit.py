@@ -10,16 +10,20 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from leaf.agent.connections import ModelDraft
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError, SignInError
 from leaf.exports.audit import audit_csv
+from leaf.language.text import speaking
 from leaf.sessions.session import Session
 from leaf.settings import Allowance, Settings
 from leaf.store import audit, integrations, members
 from leaf.store.database import now
 from leaf.store.model import Scope
+from leaf.ui import audit as ui_audit
+from leaf.ui import audit_words
 from tests.leaf_kit import CLAIMS, SALES, add, opened
 
 SECRET = "Aurelia"
@@ -207,10 +211,21 @@ def test_every_action_that_the_code_writes_is_known_and_none_is_left_over() -> N
     """Roles come into the text by a variable."""
     source = "".join(p.read_text() for p in (Path(audit.__file__).parents[1]).rglob("*.py"))
     written = source.replace(Path(audit.__file__).read_text(), "")
+    written = written.replace(Path(audit_words.__file__).read_text(), "")
     assert "made owner" in audit.ACTIONS
     left = [a for a in audit.ACTIONS if f'"{a}"' not in written and not a.startswith("made ")]
     assert left == []
     assert set(audit.ACTIONS.values()) == set(audit.KINDS)
+    assert tuple(audit.ACTIONS) == audit_words.SAID
+
+
+def test_the_log_is_drawn_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(st, "markdown", drawn.append)
+    line = audit.AuditLine("1", now(), "w", "u", "ann@example.org", "chat exported", "c", "done")
+    with speaking("de"):
+        ui_audit.draw_lines([line], {}, "lines")
+    assert "Chat exportiert" in drawn[0]
 
 
 def test_an_account_that_is_gone_leaves_ids_alone(tmp_path: Path) -> None:

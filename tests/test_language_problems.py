@@ -217,6 +217,7 @@ def test_no_page_shows_the_words_of_an_error_without_saying_them_in_its_language
         ("December", "Dezember"),
         ("at midnight (Europe/Berlin)", "um Mitternacht (Europe/Berlin)"),
         ("on 1 March (UTC)", "am 1. März (UTC)"),
+        ("3 Mar 2026, 14:02", "3. März 2026, 14:02"),
         ("in March", "in March"),
         ("$5 or more", "$5 or more"),
     ],

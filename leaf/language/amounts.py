@@ -1,5 +1,5 @@
-"""How much, and until when: what budgets say in English, in the language of whoever reads it:
-`$1,204.50`, `2,000,000 tokens`, `December`, `at midnight (UTC)`."""
+"""How much, and when: what budgets and boards say in English, in the language of whoever reads it:
+`$1,204.50`, `2,000,000 tokens`, `December`, `at midnight (UTC)`, `3 Mar 2026, 14:02`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ WORDS = (mark("today"), mark("day"), mark("month"), mark("less than $0.0001"))
 TOKENS = mark("{n} tokens")
 MIDNIGHT = mark("at midnight ({zone})")
 FIRST = mark("on 1 {month} ({zone})")
+DAY = mark("{day} {month} {year}")
 MONTHS = (
     "January",
     "February",
@@ -26,6 +27,8 @@ MONTHS = (
     "November",
     "December",
 )
+_SHORT = "|".join(month[:3] for month in MONTHS)
+_MOMENT = re.compile(rf"(\d\d?) ({_SHORT}) (\d{{4}}), (\d\d:\d\d)")
 _DOLLARS = re.compile(r"\$\d[\d,.]*")
 _TOKENS = re.compile(r"(\d[\d,]*) tokens")
 _MIDNIGHT = re.compile(r"at midnight \((.+)\)")
@@ -48,6 +51,8 @@ def amount_told(text: str) -> str:
         return t(MIDNIGHT, zone=match[1])
     if match := _FIRST.fullmatch(text):
         return t(FIRST, month=_month(match[1]), zone=match[2])
+    if match := _MOMENT.fullmatch(text):
+        return f"{t(DAY, day=match[1], month=t(match[2]), year=match[3])}, {match[4]}"
     return text
 
 

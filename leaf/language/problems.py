@@ -32,7 +32,7 @@ KEYS = (16, 4)
 PLACES = ("place", "places", "where")
 """Names of values that may be places in a file."""
 AMOUNTS = ("amount", "when", "ends_text", "span")
-"""Of values that may be what a budget says: how much, or until when."""
+"""Of values that may say how much, or when."""
 AT_THE_END = "value"
 """Name of what may be ` in this chat`."""
 SENTENCES_IN = ("message", "hint", "reason", "problem", "e", "why", "said")

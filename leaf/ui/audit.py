@@ -87,7 +87,7 @@ def draw_lines(found: list[AuditLine], names: dict[str, str], key: str) -> None:
         "|---|---|---|---|",
         *(
             f"| {line.happened_at:%Y-%m-%d %H:%M:%S} | {_who(line, names)} "
-            f"| {markdown.label(line.action, 60)}{t(', refused') if line.outcome == 'refused' else ''} "
+            f"| {markdown.label(t(line.action), 60)}{t(', refused') if line.outcome == 'refused' else ''} "
             f"| {markdown.label(_subject(line, names), 90)} |"
             for line in found
         ),
