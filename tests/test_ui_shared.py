@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 from leaf.errors import StoreError
 from leaf.store.links import hashed
 from leaf.ui.shared import A_MINUTE, GONE, MISSES, PATH, POLICY, RequestRate, shared_routes
+from leaf.ui.sign_out import SignOut
 from tests.app_process import App
 from tests.leaf_kit import SALES, add, finished, opened
 from tests.test_ui_visitors import AUTH, HTML
@@ -59,6 +60,24 @@ def test_every_other_token_gets_the_same_page() -> None:
         bodies.add(answer.text)
     assert len(bodies) == 1
     assert GONE[1] in bodies.pop()
+
+
+def test_what_opens_nothing_says_so_in_the_language_of_the_browser() -> None:
+    french = {"Accept-Language": "fr-FR,fr;q=0.9,en;q=0.5"}
+    gone = client().get(PATH + "x" * 43, headers=french)
+    away = client().get(PATH + "e" * 43, headers=french)
+    assert (gone.status_code, away.status_code) == (404, 503)
+    assert '<html lang="fr">' in gone.text
+    assert "Il n’y a rien ici" in gone.text
+    assert "Pas maintenant" in away.text
+    assert client().get(PATH + TOKEN, headers=french).content == PAGE
+
+
+def test_signing_out_is_asked_for_in_the_language_of_the_browser() -> None:
+    asked = TestClient(SignOut(Starlette(), lambda path: path))
+    page = asked.get("/auth/logout", headers={"Accept-Language": "es"}).text
+    assert "<h1>Cerrar la sesión de Leaf</h1>" in page
+    assert "<h1>Sign out of Leaf</h1>" in asked.get("/auth/logout").text
 
 
 def test_whoever_guesses_is_slowed_down_and_nobody_else_is() -> None:

@@ -15,6 +15,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, speaking, t
+from leaf.ui.language import best
 
 PATH = "/_leaf/shared/"
 POLICY = (
@@ -35,11 +37,11 @@ body {{ font: 16px/1.6 sans-serif; color: #1d2420; background: #fbfaf7; max-widt
 h1 {{ font: 600 1.7rem serif }} @media (prefers-color-scheme: dark) {{ body {{ color: #e6eae6; background: #111614 }} }}</style>
 <main><h1>{title}</h1><p>{text}</p></main></html>"""
 GONE = (
-    "Nothing is here",
-    "This link is not right, has run out or was revoked. Ask whoever sent it for another.",
+    mark("Nothing is here"),
+    mark("This link is not right, has run out or was revoked. Ask whoever sent it for another."),
 )
-SLOWER = ("Too many requests", "Wait a minute, then open the link again.")
-AWAY = ("Not now", "Leaf cannot show this just now. Open the link again in a minute.")
+SLOWER = (mark("Too many requests"), mark("Wait a minute, then open the link again."))
+AWAY = (mark("Not now"), mark("Leaf cannot show this just now. Open the link again in a minute."))
 AT_ONCE = 4
 """Pages that are read at the same time; the rest wait."""
 A_MINUTE, MISSES = 120, 20
@@ -83,18 +85,19 @@ def shared_routes(
 
     async def show(request: Request) -> Response:
         address, token = _address(request), request.path_params["token"]
+        language = best(request.headers.get("accept-language", ""))
         if not paced.allows(address):
-            return _told(*SLOWER, 429, {"retry-after": "60"})
+            return _told(language, *SLOWER, 429, {"retry-after": "60"})
         page = None
         if _TOKEN.fullmatch(token):
             try:
                 async with reading:
                     page = await asyncio.to_thread(find, token)
             except LeafError:
-                return _told(*AWAY, 503, {"retry-after": "60"})
+                return _told(language, *AWAY, 503, {"retry-after": "60"})
         if page is None:
             paced.missed(address)
-            return _told(*GONE, 404)
+            return _told(language, *GONE, 404)
         return HTMLResponse(page, headers=HEADERS)
 
     return [Route(path + "{token:path}", show)]
@@ -107,6 +110,10 @@ def _address(request: Request) -> str:
     return f"{request.client.host if request.client else ''} {forwarded}"
 
 
-def _told(title: str, text: str, status: int, more: dict[str, str] | None = None) -> Response:
-    page = PAGE.format(lang="en", title=escape(title), text=escape(text))
+def _told(
+    language: str, title: str, text: str, status: int, more: dict[str, str] | None = None
+) -> Response:
+    """In the language of the browser: nobody is known here."""
+    with speaking(language):
+        page = PAGE.format(lang=language, title=escape(t(title)), text=escape(t(text)))
     return HTMLResponse(page, status, HEADERS | (more or {}))

@@ -5,18 +5,22 @@ page that asks for it by POST at once, any other one with a button."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from leaf.language.text import speaking, t
+from leaf.ui.language import best
+
 PATH, SCRIPT = "/auth/logout", "/_leaf/sign-out.js"
 ASSET = Path(__file__).resolve().parent / "assets" / "sign-out.js"
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Leaf</title><style>body {{ font: 16px/1.6 sans-serif; color: #1d2420; background: #fbfaf7; max-width: 34rem;
 margin: 18vh auto; padding: 0 1.5rem }} h1 {{ font: 600 1.7rem serif }} button {{ font: inherit; padding: .4rem 1rem }}</style>
-<h1>Sign out of Leaf</h1><form method="post"{now}><button>Sign out</button></form><script src="..{script}"></script></html>"""
+<h1>{title}</h1><form method="post"{now}><button>{act}</button></form><script src="..{script}"></script></html>"""
 
 
 class SignOut:
@@ -41,7 +45,11 @@ class SignOut:
 def _page(headers: Headers) -> Response:
     """The script's address is relative, since a host may put a prefix of its own before ours."""
     now = ' data-now=""' if headers.get("sec-fetch-site") == "same-origin" else ""
-    return HTMLResponse(PAGE.format(now=now, script=SCRIPT), headers={"cache-control": "no-store"})
+    language = best(headers.get("accept-language", ""))
+    with speaking(language):
+        texts = {"title": escape(t("Sign out of Leaf")), "act": escape(t("Sign out"))}
+    page = PAGE.format(now=now, script=SCRIPT, language=language, **texts)
+    return HTMLResponse(page, headers={"cache-control": "no-store"})
 
 
 def _told(send: Send) -> Send:
