@@ -61,6 +61,7 @@ EFFECTS: dict[str, Effect] = {
             *("chapters-unread", "codes-kept", "messages-unread", "parts-unread", "tables-cut"),
             *("archive-cut", "members-unread", "recording-cut"),
             *("pages-damaged", "table-doubtful", "text-garbled"),
+            *("hidden-text", "tracked-deletions", "tracked-insertions"),
         ),
         Effect.FIGURES,
     ),

@@ -1,7 +1,7 @@
 """Word documents: paragraphs in order, headings as `#`, each row of a table on one line, text
 boxes, notes and comments.
 
-Text that a tracked change has deleted is left out.
+Text that a tracked change has deleted is left out, and that is said.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import UnreadableFileError
-from leaf.readers.base import Outline, Passage, TableInfo, Where
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.documents.formulas import beside, formula
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import Package, attribute, child, chosen, local, open_package
 from leaf.readers.documents.raised import raise_in_word
+from leaf.readers.documents.tracked import notes_of_word
 from leaf.readers.documents.word_parts import write_parts
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
@@ -31,6 +32,8 @@ WRAPPERS = frozenset(
 )
 MOST_COLUMNS = 63
 """Columns that a table of Word can have."""
+APART = ("footnotes", "endnotes", "comments", "header", "footer")
+"""Parts that hold text beside the main one."""
 HEADING = re.compile(r"heading\s*(\d)", re.I)
 
 
@@ -41,14 +44,22 @@ class DocxReader:
         with open_package(path) as package:
             root = _main(package)
             paragraphs, tables = _text(package, root), len(_grids(root))
+            notes = _doubts(package, root)
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
         title = next((p.lstrip("# ") for p in paragraphs if p.startswith("#")), "")[:300]
         return Outline(
-            "docx", MEDIA_TYPE, lines=len(paragraphs), tables=tables, tokens=tokens, title=title
+            *("docx", MEDIA_TYPE),
+            lines=len(paragraphs),
+            tables=tables,
+            tokens=tokens,
+            title=title,
+            notes=notes,
         )
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(_read(path)))
+        with open_package(path) as package:
+            root = _main(package)
+            return Extent(len(_text(package, root)), notes=_doubts(package, root))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(_read(path), where)
@@ -126,6 +137,14 @@ def _before(row: Any) -> int:
 def _read(path: Path) -> list[str]:
     with open_package(path) as package:
         return _text(package, _main(package))
+
+
+def _doubts(package: Package, root: Any) -> tuple[Note, ...]:
+    """What of the text Word shows otherwise."""
+    related = package.relations(package.main("word/document.xml")).values()
+    parts = {relation.target for relation in related if relation.kind in APART}
+    roots = [package.xml(part) for part in sorted(parts)]
+    return notes_of_word([root, *(each for each in roots if each is not None)])
 
 
 def _text(package: Package, root: Any) -> list[str]:

@@ -12,6 +12,7 @@ from leaf.readers.base import Outline, Passage, TableInfo, Where
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import attribute, child, local, open_package
 from leaf.readers.documents.raised import raise_in_open
+from leaf.readers.documents.tracked import notes_of_open
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -31,11 +32,17 @@ class OdtReader:
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
         tables = len(_grids(body, ""))
         return Outline(
-            "odt", MEDIA + "text", lines=len(paragraphs), tables=tables, tokens=tokens, title=title
+            *("odt", MEDIA + "text"),
+            lines=len(paragraphs),
+            tables=tables,
+            tokens=tokens,
+            title=title,
+            notes=notes_of_open(body),
         )
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(_paragraphs(path)))
+        body = _body(path, "text")
+        return Extent(len([*_blocks(body), *_margins(path)]), notes=notes_of_open(body))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(_paragraphs(path), where)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
-from leaf.readers.base import Outline, Passage, Where
+from leaf.readers.base import Note, Outline, Passage, Where
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.rtf_marks import prepared
+from leaf.readers.documents.tracked import notes_of_rtf
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 50_000_000
@@ -25,18 +26,20 @@ class RtfReader:
     """Paragraphs."""
 
     def outline(self, path: Path) -> Outline:
-        paragraphs = _read(path)
+        paragraphs, notes = _read(path)
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
-        return Outline("rtf", "application/rtf", lines=len(paragraphs), tokens=tokens)
+        return Outline("rtf", "application/rtf", lines=len(paragraphs), tokens=tokens, notes=notes)
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(_read(path)))
+        paragraphs, notes = _read(path)
+        return Extent(len(paragraphs), notes=notes)
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
-        yield from numbered(_read(path), where)
+        yield from numbered(_read(path)[0], where)
 
 
-def _read(path: Path) -> list[str]:
+def _read(path: Path) -> tuple[list[str], tuple[Note, ...]]:
+    """Its paragraphs, and what of them Word shows otherwise."""
     from striprtf.striprtf import rtf_to_text
 
     if path.stat().st_size > MAX_BYTES:
@@ -49,13 +52,15 @@ def _read(path: Path) -> list[str]:
         raise FileTooLargeError(
             "This Rich Text document is too long.", "Save it as .docx or PDF, and add that."
         )
+    source = data.decode("latin-1")
     try:
-        text = rtf_to_text(prepared(data.decode("latin-1")), errors="replace")
+        text = rtf_to_text(prepared(source), errors="replace")
     except (ValueError, LookupError, IndexError, RecursionError) as e:
         raise UnreadableFileError(
             "This Rich Text document is damaged.", "Save it as .docx or PDF, and add that."
         ) from e
-    return [line for raw_line in text.split("\n") if (line := _line(raw_line))]
+    lines = [line for raw_line in text.split("\n") if (line := _line(raw_line))]
+    return lines, notes_of_rtf(source)
 
 
 def _line(text: str) -> str:

@@ -1,0 +1,79 @@
+"""What a text processor shows otherwise than it is read: tracked changes and hidden text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from leaf.readers.worker import inspect, read
+from tests.test_readers_docs import RELATIONS, W, p, package, rels, saved
+
+INSERTED = "<w:p><w:ins><w:r><w:t>35 days</w:t></w:r></w:ins></w:p>"
+DELETED = "<w:p><w:del><w:r><w:delText>60 days</w:delText></w:r></w:del></w:p>"
+MARK = "<w:p><w:pPr><w:rPr><w:ins/></w:rPr></w:pPr></w:p>"
+HIDDEN = "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r></w:p>"
+SHOWN = '<w:p><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>open</w:t></w:r></w:p>'
+
+
+def word(folder: Path, body: str, footnotes: str = "") -> Path:
+    return package(
+        folder,
+        "a.docx",
+        {
+            "_rels/.rels": rels(("officeDocument", "word/document.xml")),
+            "word/_rels/document.xml.rels": rels(("footnotes", "footnotes.xml")),
+            "word/document.xml": f'<w:document xmlns:w="{W}" xmlns:r="{RELATIONS}"><w:body>'
+            f"{p('Notice period')}{body}</w:body></w:document>",
+            "word/footnotes.xml": f'<w:footnotes xmlns:w="{W}">'
+            f'<w:footnote w:id="2">{p("as agreed")}{footnotes}</w:footnote></w:footnotes>',
+        },
+    )
+
+
+def noted(path: Path, kind: str) -> list[tuple[str, int]]:
+    """The notes of a file, which stand with what is read of it as well."""
+    notes = inspect(str(path), path.name)["outline"]["notes"]
+    assert [n["text"] for n in read(str(path), kind)["notes"]] == [n["text"] for n in notes]
+    return [(note["kind"], note["count"]) for note in notes]
+
+
+@pytest.mark.parametrize(
+    ("body", "notes"),
+    [
+        (MARK + SHOWN, []),
+        (INSERTED, [("tracked-insertions", 1)]),
+        (INSERTED + DELETED * 2, [("tracked-insertions", 1), ("tracked-deletions", 2)]),
+        (HIDDEN, [("hidden-text", 1)]),
+    ],
+)
+def test_tracked_changes_and_hidden_text_of_word_are_said(
+    tmp_path: Path, body: str, notes: list[tuple[str, int]]
+) -> None:
+    path = word(tmp_path, body)
+    assert noted(path, "docx") == notes
+    assert "60 days" not in read(str(path), "docx")["text"]
+
+
+def test_a_tracked_change_in_a_footnote_is_said(tmp_path: Path) -> None:
+    assert noted(word(tmp_path, "", DELETED), "docx") == [("tracked-deletions", 1)]
+
+
+def test_tracked_changes_of_an_opendocument_text_are_said(tmp_path: Path) -> None:
+    region = "<text:changed-region><text:{0}/></text:changed-region>"
+    changes = region.format("deletion") + region.format("insertion") * 2
+    content = (
+        '<office:document-content xmlns:office="urn:o" xmlns:text="urn:t"><office:body>'
+        f"<office:text><text:tracked-changes>{changes}</text:tracked-changes>"
+        "<text:p>30 days</text:p></office:text></office:body></office:document-content>"
+    )
+    parts = {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content}
+    path = package(tmp_path, "a.odt", parts)
+    assert noted(path, "odt") == [("tracked-insertions", 2), ("tracked-deletions", 1)]
+
+
+def test_tracked_changes_of_rich_text_are_said(tmp_path: Path) -> None:
+    source = r"{\rtf1 Notice of {\revised 30}{\deleted\revauth1 60} {\deleted0 \revised0 days}\par}"
+    path = saved(tmp_path, "a.rtf", source)
+    assert noted(path, "rtf") == [("tracked-insertions", 1), ("tracked-deletions", 1)]
+    assert "30 days" in read(str(path), "rtf")["text"]
