@@ -20,6 +20,7 @@ from leaf.documents import naming
 from leaf.documents.documents import DocumentDraft, DocumentService
 from leaf.documents.prompts import TYPES, system_prompt
 from leaf.documents.xlsx import convert
+from leaf.documents.xlsx import write as write_workbook
 from leaf.errors import (
     ConflictError,
     InvalidInputError,
@@ -674,6 +675,19 @@ def test_a_workbook_has_types_and_no_formula(bench: Bench) -> None:
     assert sheet["A3"].data_type == "s"
     assert values[2][0] == "=1+1"
     assert bench.session.documents.export(bench.newest.id, "csv-raw").data.decode() == content
+
+
+def test_all_codes_of_a_column_are_of_one_type(tmp_path: Path) -> None:
+    import openpyxl
+
+    content = "zip,id,n\n01067,1234567890123456,1\n80331,12,2\n,-5,0\n"
+    assert write_workbook(content, "Codes", tmp_path / "a.xlsx") == []
+    sheet = openpyxl.load_workbook(tmp_path / "a.xlsx").active
+    assert [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)] == [
+        ["01067", "1234567890123456", 1],
+        ["80331", "12", 2],
+        [None, -5, 0],
+    ]
 
 
 @pytest.mark.parametrize(

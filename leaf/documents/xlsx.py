@@ -16,6 +16,8 @@ CELL = 32_767
 """Characters that Excel takes in a cell."""
 WIDEST = 60
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,14})\Z")
+_CODE = re.compile(r"0\d+|\d{16,}")
+"""A number that says which, not how many: as a figure it would lose digits."""
 _DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:[eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?\Z")
@@ -23,8 +25,9 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def write(text: str, title: str, target: Path) -> list[str]:
-    """One sheet with a fixed bold header. Figures and ISO dates are typed; numbers with leading
-    zeros stay text. What could not be taken over is said in a sheet of its own, and returned."""
+    """One sheet with a fixed bold header. Figures and ISO dates are typed; codes, as numbers with
+    leading zeros are, stay text, and so do the others of their column. What could not be taken over
+    is said in a sheet of its own, and returned."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
@@ -41,11 +44,13 @@ def write(text: str, title: str, target: Path) -> list[str]:
     for i, width in enumerate(_widths(rows), 1):
         sheet.column_dimensions[get_column_letter(i)].width = width
     cut = 0
+    codes = _columns_of_codes(rows)
     for number, row in enumerate(rows):
         cells = []
-        for value in row:
+        for column, value in enumerate(row):
             cut += len(value) > CELL
-            typed = value if number == 0 else convert(value)
+            coded = column in codes and value.isdecimal()
+            typed = value if number == 0 or coded else convert(value)
             cell = WriteOnlyCell(sheet)
             if isinstance(typed, str):
                 cell.value = _UNWRITABLE.sub("", typed[:CELL])
@@ -62,6 +67,12 @@ def write(text: str, title: str, target: Path) -> list[str]:
         book.create_sheet("Notes").append(notes)
     book.save(target)
     return notes
+
+
+def _columns_of_codes(rows: list[list[str]]) -> set[int]:
+    """Columns with a code: a spreadsheet finds and sorts `80331` beside `01067` only where both are
+    of one type."""
+    return {i for row in rows[1:] for i, value in enumerate(row) if _CODE.fullmatch(value)}
 
 
 def convert(value: str) -> Any:
