@@ -18,6 +18,7 @@ from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import Package, attribute, child, chosen, local, open_package
 from leaf.readers.documents.raised import raise_in_word
 from leaf.readers.documents.tracked import notes_of_word
+from leaf.readers.documents.word_numbers import NUMBER, number_paragraphs
 from leaf.readers.documents.word_parts import write_parts
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
@@ -78,6 +79,9 @@ def _main(package: Package) -> Any:
         raise UnreadableFileError(
             "This Word document has no text part.", "Save it again from its application."
         )
+    parts = _parts(package)
+    styles = package.xml(parts.get("styles", "word/styles.xml"))
+    number_paragraphs(root, package.xml(parts.get("numbering", "word/numbering.xml")), styles)
     return root
 
 
@@ -208,8 +212,9 @@ def _paragraph(paragraph: Any, styles: dict[str, str]) -> Iterator[str]:
     """The paragraph, and after it the text boxes that are anchored in it."""
     boxes: list[Any] = []
     text = _words(paragraph, boxes).strip()
-    if text:
-        yield _prefix(paragraph, styles) + text
+    alone = local(paragraph.getparent()) == "tc" and paragraph.get(NUMBER)
+    if text or alone:
+        yield (_prefix(paragraph, styles) + text).rstrip()
     for box in boxes:
         yield from _blocks(box, styles)
 
@@ -247,6 +252,14 @@ def _symbol(code: str) -> str:
 
 
 def _prefix(paragraph: Any, styles: dict[str, str]) -> str:
+    """What stands before a paragraph: marks of a heading, and its number or that of an item."""
+    mark, number = _mark(paragraph, styles), paragraph.get(NUMBER, "")
+    if not number:
+        return mark
+    return f"{mark.removesuffix('- ')}{number} "
+
+
+def _mark(paragraph: Any, styles: dict[str, str]) -> str:
     properties = child(paragraph, "pPr")
     if properties is None:
         return ""
