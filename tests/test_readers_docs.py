@@ -395,7 +395,9 @@ def test_a_deep_word_file_is_refused_or_read_without_harm(tmp_path: Path) -> Non
 
 def test_real_word_files_are_read(real_data: Path) -> None:
     assert "1975 | 105.1 | - | 31.4" in text_of(real_data / "long_document.docx", "docx")
-    assert "[comment 0 by poi] comment content" in text_of(real_data / "comments.docx", "docx")
+    assert "[comment 0 by poi on “comment”] comment content" in text_of(
+        real_data / "comments.docx", "docx"
+    )
     assert (
         worker.inspect(str(real_data / "headings.docx"), "x")["outline"]["title"]
         == "First paragraph"

@@ -1,11 +1,14 @@
-"""What a text processor shows otherwise than it is read: tracked changes and hidden text."""
+"""What a text processor shows otherwise than it is read: tracked changes, hidden text, and what
+comments are about."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
+from leaf.readers.documents.commented import LONGEST, commented
 from leaf.readers.worker import inspect, read
 from tests.test_readers_docs import RELATIONS, W, p, package, rels, saved
 
@@ -77,3 +80,17 @@ def test_tracked_changes_of_rich_text_are_said(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.rtf", source)
     assert noted(path, "rtf") == [("tracked-insertions", 1), ("tracked-deletions", 1)]
     assert "30 days" in read(str(path), "rtf")["text"]
+
+
+def test_comments_are_told_with_the_words_that_they_are_about() -> None:
+    begin, end = '<w:commentRangeStart w:id="{0}"/>', '<w:commentRangeEnd w:id="{0}"/>'
+    body = (
+        f"{begin.format(1)}{p('thirty days')}{begin.format(2)}{p('after receipt')}{end.format(1)}"
+        f"{DELETED}{end.format(2)}{begin.format(3)}{end.format(3)}"
+        f"{begin.format(4)}{p('word ' * 100)}{end.format(4)}{begin.format(5)}{p('open')}"
+    )
+    words = commented(etree.fromstring(f'<w:body xmlns:w="{W}">{body}</w:body>'))
+    assert words["1"] == "thirty days after receipt"
+    assert (words["2"], words.keys() & {"3", "5"}) == ("after receipt", set())
+    assert words["4"].startswith("word word")
+    assert len(words["4"]) <= LONGEST

@@ -13,6 +13,7 @@ from typing import Any
 
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.documents.commented import commented
 from leaf.readers.documents.formulas import beside, formula
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import Package, attribute, child, chosen, local, open_package
@@ -157,12 +158,12 @@ def _text(package: Package, root: Any) -> list[str]:
     parts = _parts(package)
     styles = _styles(package, parts.get("styles", "word/styles.xml"))
     paragraphs = list(_blocks(child(root, "body"), styles))
-    for kind, label in (
-        ("footnotes", "footnote"),
-        ("endnotes", "endnote"),
-        ("comments", "comment"),
+    for kind, label, about in (
+        ("footnotes", "footnote", {}),
+        ("endnotes", "endnote", {}),
+        ("comments", "comment", commented(root)),
     ):
-        paragraphs.extend(_notes(package, parts.get(kind, ""), label, styles))
+        paragraphs.extend(_notes(package, parts.get(kind, ""), label, styles, about))
     paragraphs.extend(_margins(package, main, styles))
     return paragraphs
 
@@ -303,15 +304,19 @@ def _inside(parent: Any, name: str) -> Iterator[Any]:
             stack.extend(reversed(element))
 
 
-def _notes(package: Package, part: str, label: str, styles: dict[str, str]) -> Iterator[str]:
+def _notes(
+    package: Package, part: str, label: str, styles: dict[str, str], about: dict[str, str]
+) -> Iterator[str]:
     root = _part(package, part) if part else None
     for note in root if root is not None else ():
         if attribute(note, "type") in ("separator", "continuationSeparator", "continuationNotice"):
             continue
         text = " ".join(" ".join(_blocks(note, styles)).split())
-        author = attribute(note, "author")
+        author, name = attribute(note, "author"), attribute(note, "id")
+        by = f" by {author}" if author else ""
+        on = f" on “{about[name]}”" if about.get(name) else ""
         if text:
-            yield f"[{label} {attribute(note, 'id')}{' by ' + author if author else ''}] {text}"
+            yield f"[{label} {name}{by}{on}] {text}"
 
 
 def _margins(package: Package, main: str, styles: dict[str, str]) -> Iterator[str]:
