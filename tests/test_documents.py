@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from leaf.app import Leaf
 from leaf.documents import naming
 from leaf.documents.documents import DocumentDraft, DocumentService
+from leaf.documents.pdf import write as write_pdf
 from leaf.documents.prompts import TYPES, system_prompt
 from leaf.documents.xlsx import convert
 from leaf.documents.xlsx import write as write_workbook
@@ -659,6 +660,20 @@ def test_a_pdf_has_the_text_and_says_what_it_cannot_show(bench: Bench) -> None:
     text = "\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(made.data)).pages)
     assert all(word in text for word in ("Größe — Ω Ж", "Anna", "nested", "x = 1 < 2"))
     assert "1 character (🙂) is not in the PDF's fonts" in made.notes[0]
+
+
+def test_figures_with_narrow_blanks_stay_whole_in_a_pdf(tmp_path: Path) -> None:
+    """As French writes them; signs that draw nothing leave no box either."""
+    import pypdf
+
+    text = "\n\n".join(
+        f"{'x' * n} vaut 1\u202f234\u202f567\u00a0€ par\u00adtout \u2068ici\u2069"
+        for n in range(40, 80, 4)
+    )
+    assert write_pdf(text, "Ventes\u202f: 2024", tmp_path / "a.pdf") == []
+    drawn = pypdf.PdfReader(tmp_path / "a.pdf").pages[0].extract_text().replace("\xa0", " ")
+    assert drawn.count("1 234 567 €") == 10
+    assert drawn.count("partout") == 10
 
 
 @pytest.mark.any_store

@@ -46,9 +46,18 @@ _PICTOGRAMS = {
     "✗": "×",
     "✘": "×",
     "‑": "-",
-    "\u00a0": " ",
+    "‐": "-",
     "⇒": "→",
+    # French parts thousands by the first; no line may end there.
+    **dict.fromkeys("\u202f\u2009", "\u00a0"),
+    **dict.fromkeys((*map(chr, range(0x2000, 0x2007)), "\u200a", "\u205f"), " "),
+    **dict.fromkeys("\u2028\u2029", "\n"),
 }
+"""What the fonts lack -> what says the same."""
+_UNSEEN = frozenset("\u00ad\u180e\ufe0e\ufe0f") | set(
+    map(chr, (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A)))
+)
+"""Characters that draw nothing: where a word may be divided, which way it is written."""
 
 
 def write(text: str, title: str, target: Path, pictures: Sequence[Path] = ()) -> list[str]:
@@ -176,10 +185,13 @@ class _Fonts:
 
     def known(self, text: str) -> str:
         """The text without what the text font lacks, for places that take one font only."""
-        return "".join(c if ord(c) in self._text else "?" for c in text)
+        written = (c for character in text for c in _PICTOGRAMS.get(character, character))
+        return "".join(c if ord(c) in self._text else "?" for c in written if c not in _UNSEEN)
 
     def _choose(self, c: str, font: str) -> tuple[str, str]:
         code = ord(c)
+        if c in _UNSEEN:
+            return font, ""
         if c in "\n\t" or code in (self._mono if font == MONO else self._text):
             return font, c
         if code in self._text:
@@ -188,8 +200,6 @@ class _Fonts:
             return MONO, c
         if self.east and any(pattern.match(c) for pattern, _ in _EAST):
             return self.east, c
-        if c in "\u200b\u200c\u200d\u2060\ufe0f":
-            return font, ""
         self.missing.add(c)
         self.lost += 1
         return font, MISSING if ord(MISSING) in self._text else "?"
