@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+import streamlit as st
 
 from leaf.language.text import speaking
 from leaf.runs.records import Load
 from leaf.runs.waiting import QueuePlace
 from leaf.store.edited_steps import EditedStep
-from leaf.ui import steps, tabular, words
+from leaf.ui import clock, steps, tabular, words
 from leaf.ui.controls import distinct
 from leaf.ui.usage import chart_of
 from leaf.ui.worked import worked
@@ -68,6 +71,27 @@ def test_days_are_grouped_as_people_speak_of_them() -> None:
         "Earlier",
         "Earlier",
     ]
+
+
+def test_times_and_days_are_those_of_the_browser_and_not_of_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late = datetime(2026, 3, 3, 23, 30, tzinfo=UTC)
+    monkeypatch.setattr(clock, "zone", lambda: ZoneInfo("Asia/Tokyo"))
+    assert words.when(late, date(2026, 3, 4)) == "08:30"
+    assert words.day(late, date(2026, 3, 4)) == "Today"
+    assert clock.today() == datetime.now(ZoneInfo("Asia/Tokyo")).date()
+    monkeypatch.setattr(clock, "zone", lambda: ZoneInfo("America/New_York"))
+    assert words.when(late, date(2026, 3, 3)) == "18:30"
+
+
+@pytest.mark.parametrize("name", [None, "", "Atlantis/City", "../etc/passwd"])
+def test_a_browser_without_a_zone_that_is_known_reads_the_servers_time(
+    name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "context", SimpleNamespace(timezone=name))
+    assert clock.zone() is None
+    assert clock.local(datetime(2026, 3, 3, tzinfo=UTC)).utcoffset() is not None
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ its words."""
 from __future__ import annotations
 
 import math
-import zoneinfo
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from leaf.language.text import t
 from leaf.readers.locate.where import parse
 from leaf.readers.media_types import OTHER, media_type_of
 from leaf.store.model import File
-from leaf.ui import downloads, markdown, words
+from leaf.ui import clock, downloads, markdown, words
 from leaf.ui.dialogs import page_is_free
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
@@ -36,11 +35,7 @@ WORDS_HEIGHT = 460
 
 def recording_name() -> str:
     """`Recording 2026-11-21 14.05.wav`, in the time zone of the browser."""
-    try:
-        zone = zoneinfo.ZoneInfo(st.context.timezone or "UTC")
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
-        zone = zoneinfo.ZoneInfo("UTC")
-    return t("Recording {at}.wav", at=f"{datetime.now(zone):%Y-%m-%d %H.%M}")
+    return t("Recording {at}.wav", at=f"{datetime.now(clock.zone()):%Y-%m-%d %H.%M}")
 
 
 def question(file: File) -> str:

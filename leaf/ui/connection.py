@@ -4,7 +4,6 @@ same card on both pages."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 
 import streamlit as st
@@ -13,7 +12,7 @@ from leaf.drive.model import DriveConnection
 from leaf.errors import LeafError
 from leaf.language.problems import said, told
 from leaf.language.text import t
-from leaf.ui import browser, markdown, words
+from leaf.ui import browser, clock, markdown, words
 from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import address_of, session
@@ -157,9 +156,7 @@ def _try_again() -> None:
 def _draw_connected(connection: DriveConnection) -> None:
     account = markdown.label(connection.account) or "Google Drive"
     since = (
-        t(" since {at}", at=words.when(connection.since, datetime.now().astimezone().date()))
-        if connection.since
-        else ""
+        t(" since {at}", at=words.when(connection.since, clock.today())) if connection.since else ""
     )
     if connection.kind == "service":
         st.markdown(

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import datetime
 from pathlib import Path
 
 import streamlit as st
@@ -17,7 +16,18 @@ from leaf.language.text import in_digits, mark, n_, t
 from leaf.provenance.citations import Text
 from leaf.shapes.parts import ReceiptsData
 from leaf.store.model import Document, DocumentVersion
-from leaf.ui import downloads, drawn, markdown, marks, preview, receipts, results, tabular, words
+from leaf.ui import (
+    clock,
+    downloads,
+    drawn,
+    markdown,
+    marks,
+    preview,
+    receipts,
+    results,
+    tabular,
+    words,
+)
 from leaf.ui.blocks import blocks
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
@@ -42,7 +52,7 @@ TYPES = {
 
 def facts(document: Document) -> str:
     """`Meeting summary · version 2 · 14:02`."""
-    today = datetime.now().astimezone().date()
+    today = clock.today()
     what = t(TYPES.get(document.document_type, KINDS[document.kind]))
     return t(
         "{what} · version {version} · {updated_at}",
@@ -165,7 +175,7 @@ def draw_versions(document: Document, key: str) -> None:
 
 
 def _title(version: DocumentVersion, document: Document) -> str:
-    today = datetime.now().astimezone().date()
+    today = clock.today()
     how = {"edit_file": t("edited by Leaf"), "write_file": t("rewritten by Leaf")}.get(
         version.note, version.note
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ from leaf.errors import LeafError
 from leaf.language.problems import said, told
 from leaf.language.text import in_digits, mark, t
 from leaf.store.model import Chat
-from leaf.ui import adding, connection, markdown, preview, words
+from leaf.ui import adding, clock, connection, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
@@ -243,7 +243,7 @@ def _ask(place: DriveView) -> DriveListing:
             open_folder(item.ref)
             redraw()
         return DriveListing(None, (), (item,))
-    since = datetime.now().astimezone().date() - timedelta(days=place.days)
+    since = clock.today() - timedelta(days=place.days)
     return session().drive.search(
         place.query,
         folder=place.folder if place.within else "",
@@ -281,7 +281,7 @@ def _draw_listing(listing: DriveListing, place: DriveView, chat_id: str) -> None
     if not listing.items:
         _draw_empty(place)
     with st.container(key="drive-rows", gap=None):
-        today = datetime.now().astimezone().date()
+        today = clock.today()
         busy = adding.running()
         for number, item in enumerate(listing.items):
             _draw_row(number, item, today, chat_id, busy=busy)

@@ -18,7 +18,7 @@ from leaf.runs.edited import part_of
 from leaf.shapes.parts import CoverageData, ToolPart
 from leaf.shapes.results import Output
 from leaf.store.edited_steps import EditedStep
-from leaf.ui import charts, code, markdown, outputs, words
+from leaf.ui import charts, clock, code, markdown, outputs, words
 from leaf.ui.dialogs import page_is_free
 from leaf.ui.items import WORKING, chart_of
 from leaf.ui.redraw import redraw
@@ -188,7 +188,7 @@ def draw_beside(step: StepEdits) -> None:
 
 def _title(edit: EditedStep) -> str:
     """`Edited by Ann · 14:02 · result r7`."""
-    who = words.edited_by(edit, datetime.now().astimezone().date())
+    who = words.edited_by(edit, clock.today())
     output = part_of(edit).get("output")
     named = _results_in(output) if output else []
     details = (

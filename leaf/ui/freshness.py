@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 
 import streamlit as st
@@ -18,7 +17,7 @@ from leaf.errors import FAULT, LeafError
 from leaf.language import problems
 from leaf.language.text import mark, t
 from leaf.sessions.session import Session
-from leaf.ui import markdown, words
+from leaf.ui import clock, markdown, words
 from leaf.ui.state import session, waker
 from leaf.ui.wake import session_id
 
@@ -117,7 +116,7 @@ def since(chat_id: str, file_ids: Sequence[str]) -> list[tuple[str, str]]:
     """Which sources of an answer are not any more what they were, each in few words and in a
     sentence."""
     used = frozenset(file_ids)
-    today = datetime.now().astimezone().date()
+    today = clock.today()
     changes = []
     for change in known(chat_id):
         if used.isdisjoint(change.file_ids):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 
 import streamlit as st
@@ -15,7 +15,7 @@ from leaf.files.names import shortened
 from leaf.language.problems import said, told
 from leaf.language.text import mark, t
 from leaf.store.model import File
-from leaf.ui import about, downloads, folders, markdown, preview, words
+from leaf.ui import about, clock, downloads, folders, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
@@ -35,7 +35,7 @@ CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
 def draw_rows(files: Sequence[File], query: str) -> None:
     """One row a file, some at a time; where they do not fit on one page, one row a folder. What a
     search found is a list."""
-    today = datetime.now().astimezone().date()
+    today = clock.today()
     if len(files) > PER_PAGE and not query:
         with st.container(key="file-rows", gap=None):
             return folders.draw(files, PER_PAGE, lambda file, name: _draw_row(file, name, today))

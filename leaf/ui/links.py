@@ -4,7 +4,6 @@ the way into a chat that is open to members."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from functools import partial
 from typing import Literal
 from urllib.parse import urlencode
@@ -18,7 +17,7 @@ from leaf.sessions.links import LinkMade
 from leaf.store.boards import Board
 from leaf.store.links import SharedLink
 from leaf.store.model import Chat
-from leaf.ui import browser, markdown, shared, words
+from leaf.ui import browser, clock, markdown, shared, words
 from leaf.ui.controls import say_problem, then_redraw
 from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
@@ -224,7 +223,7 @@ def _revoke(link_id: str) -> None:
 
 def _told(link: SharedLink) -> str:
     """`Made on 3 Mar by Ann · shows it as of 4 Mar · ends 10 Mar · opened 3 times, last 14:02`."""
-    today = datetime.now().astimezone().date()
+    today = clock.today()
     author = ""
     if current_visit() is not None:
         author = t(" by {author}", author=markdown.label(link.author, 40))

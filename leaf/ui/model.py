@@ -3,7 +3,6 @@ from a chat."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +13,7 @@ from leaf.errors import LeafError
 from leaf.language.problems import said, told
 from leaf.language.text import mark, t
 from leaf.settings import DEFAULT_MODEL
-from leaf.ui import markdown, words
+from leaf.ui import clock, markdown, words
 from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import leaf, login_needed, session
@@ -111,7 +110,7 @@ def _draw_used(connection: ModelConnection) -> None:
         )
     else:
         since = (
-            t(" since {at}", at=words.when(connection.since, datetime.now().astimezone().date()))
+            t(" since {at}", at=words.when(connection.since, clock.today()))
             if connection.since
             else ""
         )

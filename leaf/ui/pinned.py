@@ -18,7 +18,7 @@ from leaf.sessions.boards import PinShown
 from leaf.shapes.pins import PinContent, PinOutcome
 from leaf.shapes.results import ChartShown
 from leaf.store.boards import TITLE_LENGTH, Board, Pin
-from leaf.ui import documents, markdown, preview, results, tabular, words
+from leaf.ui import clock, documents, markdown, preview, results, tabular, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
@@ -135,7 +135,7 @@ def _draw_outcome(pin: Pin) -> None:
     outcome = pin.outcome
     if outcome is None:
         return
-    at = words.when(datetime.fromisoformat(outcome["at"]), datetime.now().astimezone().date())
+    at = words.when(datetime.fromisoformat(outcome["at"]), clock.today())
     text = f"{markdown.paragraph(problems.said(outcome['text']))} :small[({at})]"
     if outcome["outcome"] == "same":
         st.caption(f":green[:material/check:] {text}")
@@ -178,7 +178,7 @@ def _draw_content(content: PinContent, key: str, title: str) -> None:
 def _line(content: PinContent) -> str:
     """`The first 50 of 1,204 rows · 5,000 of 5,000 rows of sales.csv · computed 14:02`."""
     at = pins.computed_at(content)
-    when = t("computed {at}", at=words.when(at, datetime.now().astimezone().date())) if at else ""
+    when = t("computed {at}", at=words.when(at, clock.today())) if at else ""
     return " · ".join(filter(None, (pins.extent(content), pins.line(content), when)))
 
 

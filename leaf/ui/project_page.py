@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.store.model import Chat, File
 from leaf.store.projects import INSTRUCTIONS_LENGTH, TITLE_LENGTH, Project
-from leaf.ui import deleted, markdown, people, preview, projects, words
+from leaf.ui import clock, deleted, markdown, people, preview, projects, words
 from leaf.ui.controls import icon_button, icon_menu, say_problem, then_redraw
 from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
@@ -88,7 +88,7 @@ def _draw_chats(project: Project) -> None:
                 "its menu in the sidebar."
             )
         )
-    today = datetime.now().astimezone().date()
+    today = clock.today()
     with st.container(gap=None, key="project-chat-rows"):
         for chat in chats[:shown]:
             _draw_chat(chat, today)

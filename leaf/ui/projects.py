@@ -4,7 +4,6 @@ dialogs in which one is made and a chat is moved."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from leaf.language.problems import told
 from leaf.language.text import mark, t
 from leaf.store.model import Chat
 from leaf.store.projects import TITLE_LENGTH, Project
-from leaf.ui import browser, markdown, preview, words
+from leaf.ui import browser, clock, markdown, preview, words
 from leaf.ui.dialogs import dialog
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
@@ -94,7 +93,7 @@ def draw_all() -> None:
     st.markdown(t(HOW))
     if st.button(t("New project"), key="new-project", icon=":material/add:", type="primary"):
         ask_new()
-    today = datetime.now().astimezone().date()
+    today = clock.today()
     with st.container(key="project-rows", gap=None):
         for project in session().projects.list():
             with st.container(gap=None, key=f"project-row-{project.id}"):

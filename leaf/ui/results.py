@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 
 import streamlit as st
 
@@ -17,7 +16,7 @@ from leaf.tables.again import Recomputed
 from leaf.tables.export import MOST_ROWS
 from leaf.tables.filters import OPERATIONS
 from leaf.tables.paging import ResultPage, RowsWanted
-from leaf.ui import downloads, markdown, pins, tabular, words
+from leaf.ui import clock, downloads, markdown, pins, tabular, words
 from leaf.ui.redraw import redraw
 from leaf.ui.state import session
 
@@ -149,7 +148,7 @@ def _say_who(page: ResultPage) -> None:
             NotFoundError
         ):  # of code that failed after it had its rows, and was discarded
             step = session().edits.get(page.edited)
-            byline = words.edited_by(step, datetime.now().astimezone().date())
+            byline = words.edited_by(step, clock.today())
             st.caption(f":material/edit: {markdown.label(byline, 100)}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from leaf.store.found import FoundPassage
 from leaf.store.model import Chat
 from leaf.ui import (
     account,
+    clock,
     deleted,
     earlier,
     exports,
@@ -84,7 +84,7 @@ def draw(
     )
     running = session().chats.running()
     with st.container(key="chats", gap="xxsmall"):
-        today = datetime.now().astimezone().date()
+        today = clock.today()
         for day, group in groupby(
             chats[:shown], key=lambda chat: words.day(chat.updated_at, today)
         ):

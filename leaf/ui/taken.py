@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import cast, get_args
 
@@ -22,7 +21,7 @@ from leaf.shapes.part_values import call_in
 from leaf.shapes.parts import ToolPart
 from leaf.store.usage import Whose
 from leaf.tables.reshape import Choice, reshaped
-from leaf.ui import words
+from leaf.ui import clock, words
 from leaf.ui.items import chart_of
 
 WRITING = mark("This answer is still being written. Press again once it has ended.")
@@ -172,7 +171,7 @@ def _drawn(asked: FileRequest, chat_id: str, part: ToolPart | None) -> Taken:
 def _usage(asked: FileRequest) -> Taken:
     chosen, whose = _known(asked, Range, "range"), _known(asked, Whose, "whose")
     text = asked.own.usage.csv(cast("Range", chosen), cast("Whose", whose))
-    today = datetime.now().astimezone().date()
+    today = clock.today()
     return _made(_put(asked, text.encode()), f"leaf-usage-{today}", "csv")
 
 

@@ -27,6 +27,7 @@ from leaf.shapes.parts import (
 from leaf.shapes.results import TableRead
 from leaf.store.edited_steps import EditedStep
 from leaf.store.model import File
+from leaf.ui import clock
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool
@@ -111,16 +112,16 @@ def length(value: float) -> str:
 
 
 def day(moment: datetime | None, today: date) -> str:
-    """`Today`, `Yesterday` or `Earlier`, in the time zone of the server."""
+    """`Today`, `Yesterday` or `Earlier`, in the time zone of the browser."""
     if moment is None:
         return t("Earlier")
-    days = (today - moment.astimezone().date()).days
+    days = (today - clock.local(moment).date()).days
     return t("Today") if days <= 0 else t("Yesterday") if days == 1 else t("Earlier")
 
 
 def when(moment: datetime, today: date) -> str:
     """`14:02` today, `3 Mar` this year, `3 Mar 2025` before."""
-    local = moment.astimezone()
+    local = clock.local(moment)
     if local.date() == today:
         return local.strftime("%H:%M")
     return day_of_month(local) if local.year == today.year else whole_day(local)
