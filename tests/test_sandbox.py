@@ -558,8 +558,8 @@ def test_a_server_that_works_is_waited_for_and_one_that_does_nothing_is_not(tmp_
         began = time.monotonic()
         try:
             if ready:
-                server.wait_until_ready(0.8)
-                assert time.monotonic() - began > 0.8
+                server.wait_until_ready(1.5)
+                assert time.monotonic() - began > 1.5
             else:
                 with pytest.raises(RuntimeError, match="does not answer"):
                     server.wait_until_ready(0.8)
