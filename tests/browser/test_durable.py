@@ -102,6 +102,15 @@ def test_what_is_half_written_stays_with_its_chat(app: App, page: Page) -> None:
     expect(composer(page)).to_have_value("")
     page.get_by_role("button", name="New chat").first.click()
     expect(composer(page)).to_have_value("For a new one")
+    page.locator('input[type="file"]').first.set_input_files(
+        {"name": "a.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n"}
+    )
+    page.wait_for_url(re.compile("chat="))
+    expect(page.get_by_text("a.csv").filter(visible=True).first).to_be_visible()
+    page.wait_for_timeout(1000)
+    expect(composer(page)).to_have_value("For a new one")
+    page.reload()
+    expect(composer(page)).to_have_value("For a new one")
 
 
 def test_a_lost_network_is_outlived(app: App, page: Page) -> None:

@@ -3,6 +3,7 @@
 
 const TEXT = '[data-testid="stChatInputTextArea"]'
 const SENDS = '[data-testid="stChatInputSubmitButton"]'
+const QUESTIONS = '[class*="st-key-question-"]'
 const STATES = ["data-test-connection-state", "data-test-script-state"]
 const DRAFT = "leaf-draft-"
 const SETTLED = 150
@@ -48,10 +49,12 @@ const arrive = (chat) => {
   seen = field()
   chatSeen = chat
   if (!isNew) return
-  if (begins && before === "" && chat) { // its next question is written already
-    put(chat, draftOf(""))
+  const from = before === null ? "" : draftOf(before)
+  if (before === "" && chat && (begins || !document.querySelector(QUESTIONS))) { // the new chat has come to be, by a question or a file
+    put(chat, from)
     put("", "")
-  } else if (stands !== draftOf(chat) && (!stands || (before !== null && stands === draftOf(before)))) fill(draftOf(chat))
+  }
+  if (stands !== draftOf(chat) && (!stands || stands === from)) fill(draftOf(chat))
   begins = false
 }
 
