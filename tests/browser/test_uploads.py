@@ -263,8 +263,9 @@ def test_files_whose_chat_was_deleted_meanwhile_come_to_it_once_it_is_restored(
     table.write_text("a,b\n1,2\n")
     ask(page, "Deleted and restored")
     expect(finished(page)).to_be_visible()
+    chat = page.url
     other = open_page(1280)
-    other.goto(page.url)
+    other.goto(chat)
     expect(finished(other)).to_be_visible()
     coming: list[Any] = []
     sends = re.compile(r"uploads/[^/]+/\d+$")
@@ -277,13 +278,16 @@ def test_files_whose_chat_was_deleted_meanwhile_come_to_it_once_it_is_restored(
     ).first.click()
     other.get_by_role("menuitem", name="Delete").click()
     expect(page.get_by_text("a chat that was deleted")).to_be_visible()
-    page.unroute(sends)  # which lets the file through
+    with page.expect_response(sends):  # else leaving the page would end what is on its way
+        page.unroute(sends)  # which lets the file through
     address = other.url
     page.goto(f"{address.partition('?')[0]}files")
     expect(line(page)).to_contain_text("1 of 1 file ready")
-    other.get_by_role("button", name="Undo").filter(visible=True).click()
-    chat = other.get_by_role("button", name="Deleted and restored").filter(visible=True)
-    chat.first.click()
+    other.goto(f"{address.partition('?')[0]}settings")
+    deleted = other.locator('[class*="st-key-deleted-"]', has_text="Deleted and restored")
+    deleted.get_by_role("button", name="Restore").first.click()
+    expect(deleted).to_have_count(0)
+    other.goto(chat)
     go_on = other.get_by_role("button", name="Go on with what is left").filter(visible=True)
     go_on.click()
     chip = other.get_by_role("button", name="Leave out late.csv").filter(visible=True)
