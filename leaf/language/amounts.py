@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 
 from leaf.language.dates import DATES
@@ -13,20 +14,7 @@ TOKENS = mark("{n} tokens")
 MIDNIGHT = mark("at midnight ({zone})")
 FIRST = mark("on 1 {month} ({zone})")
 DAY = mark("{day} {month} {year}")
-MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+MONTHS = tuple(calendar.month_name[1:])
 _SHORT = "|".join(month[:3] for month in MONTHS)
 _MOMENT = re.compile(rf"(\d\d?) ({_SHORT}) (\d{{4}}), (\d\d:\d\d)")
 _DOLLARS = re.compile(r"\$\d[\d,.]*")

@@ -24,8 +24,12 @@ SCRIPT, LOOK = "/_leaf/unconnected.js", "/_leaf/look.js"
 ASSETS = Path(__file__).resolve().parent / "assets"
 ASSET = ASSETS / "unconnected.js"
 LOST = ASSETS / "lost.js"
-PARTS = tuple(ASSETS / f"{name}.js" for name in ("lists", "early", "focus", "top", "draft"))
-"""Which say nothing."""
+COMPOSER = ASSETS / "composer.js"
+PARTS = (
+    *((ASSETS / f"{name}.js",) for name in ("lists", "early", "focus", "top")),
+    (COMPOSER, ASSETS / "draft.js"),
+)
+"""Which say nothing, each with what stands before it."""
 CHOSEN_LOOK = ASSETS / "look_chosen.js"
 TAGS = f'<script src=".{LOOK}"></script><script src=".{SCRIPT}" defer></script></head>'.encode()
 """Relative as Streamlit's own, since a host may put a prefix of its own before ours. Streamlit's own
@@ -63,13 +67,19 @@ class PageHead:
 def _said_in(language: str) -> str:
     """The scripts, each in a scope of its own, with what the first says in this language. The second
     speaks as the page does, whose language may be another one by then."""
-    first, second = ASSET.read_text(encoding="utf-8"), LOST.read_text(encoding="utf-8")
+    first, second, composer = map(_read, (ASSET, LOST, COMPOSER))
     words = json.dumps(_words(first, language), ensure_ascii=False)
     all_words = json.dumps({name: _words(second, name) for name in NAMES}, ensure_ascii=False)
-    return (
-        f"{{\n{PRELUDE}\nspeak({words})\n{first}}}\n"
-        f"{{\n{PRELUDE}\nconst LANGUAGES = {all_words}\n{second}}}\n"
-    ) + "".join(f"{{\n{part.read_text(encoding='utf-8')}}}\n" for part in PARTS)
+    speaking_ones = (
+        f"{PRELUDE}\nspeak({words})\n{first}",
+        f"{PRELUDE}\nconst LANGUAGES = {all_words}\n{composer}\n{second}",
+    )
+    silent = ("\n".join(map(_read, part)) for part in PARTS)
+    return "".join(f"{{\n{script}}}\n" for script in (*speaking_ones, *silent))
+
+
+def _read(asset: Path) -> str:
+    return asset.read_text(encoding="utf-8")
 
 
 def _words(script: str, language: str) -> dict[str, object]:

@@ -325,8 +325,9 @@ def of_query(
     figure, what is doubtful of it right behind."""
     body = _body(query, table, result, marked)
     counted = [c for _, c in query.figures]
-    counted += [c for c, test, _ in query.filters if c.kind == "date" or test == "<>"]
-    counted = [c for c in counted if (c, "empty", ()) not in query.filters]
+    counted += [
+        c for c, test, _ in query.filters if test == "<>" or (c.kind == "date" and test != "empty")
+    ]
     gaps = dict.fromkeys(c for c in counted if c.nulls and query.kind != "share")
     empty = [
         t(

@@ -29,8 +29,8 @@ class Query:
     """Column and step of time: region by itself, day by `month`."""
     filters: tuple[tuple[AskedColumn, str, tuple[str, ...]], ...] = ()
     """Column, test and what with: `one of` texts; `true`; `between`, `=`, `<>`, `<`, `<=`, `>`,
-    `>=` numbers as text; `empty`; `in` (one of them), `since`, `after`, `before`, `between` periods: `2023`,
-    `2023-04`, `2023-Q2`. No column for a period: the one that says when.
+    `>=` numbers as text; `empty`; `in` (one of them), `since`, `after`, `before`, `between`
+    periods: `2023`, `2023-04`, `2023-Q2`. No column for a period: the one that says when.
     """
     rank: str = ""
     """`max` or `min`, for `top`."""

@@ -1,21 +1,10 @@
 // What is half written stays with its chat in this tab: over a reload, while other pages are read, and beside other chats, none of which is
 // asked what was meant for another. leaf/ui/page_head.py puts it into the page; what is typed without a connection is kept by lost.js.
 
-const TEXT = '[data-testid="stChatInputTextArea"]'
-const SENDS = '[data-testid="stChatInputSubmitButton"]'
-const QUESTIONS = '[class*="st-key-question-"]'
-const STATES = ["data-test-connection-state", "data-test-script-state"]
 const DRAFT = "leaf-draft-"
 const SETTLED = 150
 const PATIENCE = 10_000
 const GIVEN_BACK = 1500
-
-const field = () => document.querySelector(TEXT)
-const here = () => new URLSearchParams(location.search).get("chat") ?? ""
-const isReady = () => {
-  const { testConnectionState, testScriptState } = document.querySelector(`[${STATES[0]}]`)?.dataset ?? {}
-  return testConnectionState === "CONNECTED" && testScriptState === "notRunning" && field()?.disabled === false
-}
 
 const held = new Map() // for a browser that keeps nothing
 const draftOf = (chat) => {
@@ -26,21 +15,19 @@ const draftOf = (chat) => {
   }
 }
 const put = (chat, text) => {
+  if (isOver) return
   held.set(chat, text)
   try {
     if (text) sessionStorage.setItem(DRAFT + chat, text)
     else sessionStorage.removeItem(DRAFT + chat)
   } catch {}
 }
-const fill = (text) => {
-  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(field(), text)
-  field().dispatchEvent(new Event("input", { bubbles: true }))
-}
 
 let seen = null // the composer, and its chat, that were last looked at
 let chatSeen = null
 let begins = false // whether the new chat has just been asked something
 let waiting = 0
+let isOver = false // somebody has signed out; who signs in next loads the page anew
 
 // In another chat, or in a composer that is drawn anew. What somebody has typed there meanwhile stays.
 const arrive = (chat) => {
@@ -83,7 +70,8 @@ addEventListener("keydown", (event) => isSent(event) && field().value.trim() && 
 addEventListener("click", (event) => event.target.closest?.(SENDS) && sent(), true)
 addEventListener("pagehide", keep)
 new BroadcastChannel("leaf-signed-out").onmessage = () => {
+  isOver = true
   for (const name of Object.keys(sessionStorage)) if (/^leaf-(draft|kept|read)-/.test(name)) sessionStorage.removeItem(name)
 }
-new MutationObserver(look).observe(document.documentElement, { subtree: true, attributes: true, attributeFilter: STATES })
+onStates(look)
 look()

@@ -1,10 +1,6 @@
 // A page that loses its server says so in Leaf's words and stays readable. What is typed meanwhile is kept in this tab, also over a
 // reload, and asked in the page's own way when it is back: once. leaf/ui/page_head.py puts it into the page, with LANGUAGES.
 
-const TEXT = '[data-testid="stChatInputTextArea"]'
-const SENDS = '[data-testid="stChatInputSubmitButton"]'
-const QUESTIONS = '[class*="st-key-question-"]'
-const STATES = ["data-test-connection-state", "data-test-script-state"]
 const GRACE = 700
 const SETTLED = 400
 const DRAWN = 60_000
@@ -12,10 +8,6 @@ const ASKED = 10_000
 const KEPT = "leaf-kept-"
 const TAKEN = "leaf-kept-taken"
 
-const app = () => document.querySelector(`[${STATES[0]}]`)
-const isConnected = () => app()?.dataset.testConnectionState === "CONNECTED"
-const isIdle = () => isConnected() && app().dataset.testScriptState === "notRunning"
-const here = () => new URLSearchParams(location.search).get("chat") ?? ""
 const pause = (time) => new Promise((done) => setTimeout(done, time))
 const until = async (is, most, still = 0) => {
   const begun = Date.now()
@@ -216,12 +208,6 @@ let wrote = false
 
 const lastQuestion = () => [...document.querySelectorAll(QUESTIONS)].at(-1)
 const keyOf = (question) => [...(question?.classList ?? [])].find((name) => name.startsWith("st-key-question-")) ?? ""
-const field = () => document.querySelector(TEXT)
-const isReady = () => isIdle() && field() && !field().disabled
-const fill = (text) => {
-  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(field(), text)
-  field().dispatchEvent(new Event("input", { bubbles: true }))
-}
 
 // A question is drawn without blanks and line breaks that stand beside others, and with a mark for what would not be seen.
 const plain = (text) => text.replace(/[\s\p{C}\ufffd]+/gu, "")
@@ -309,5 +295,5 @@ const look = () => {
   else if (was) lost()
 }
 
-new MutationObserver(look).observe(document.documentElement, { subtree: true, attributes: true, attributeFilter: STATES })
+onStates(look)
 look()
