@@ -325,9 +325,8 @@ def of_query(
     figure, what is doubtful of it right behind."""
     body = _body(query, table, result, marked)
     counted = [c for _, c in query.figures]
-    counted += [
-        c for c, test, _ in query.filters if test == "<>" or (c.kind == "date" and test != "empty")
-    ]
+    told = [(c, test) for c, test, _ in query.filters if test != "empty"]
+    counted += [c for c, test in told if c.kind == "date" or test == "<>"]
     gaps = dict.fromkeys(c for c in counted if c.nulls and query.kind != "share")
     empty = [
         t(
