@@ -51,6 +51,8 @@ EFFECTS: dict[str, Effect] = {
                 "dates-ambiguous",
                 "dates-mixed",
                 "codes-as-numbers",
+                "columns-described",
+                "periods-mixed",
                 "numbers-long",
                 "labels-once",
                 "times-zoned",

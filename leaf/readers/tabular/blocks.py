@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from leaf.readers.base import Note, TableInfo
 from leaf.readers.tabular.cells import is_empty, is_rule, places, unique_names
+from leaf.readers.tabular.described import described_names, description_notes
 from leaf.readers.tabular.footers import cut_remarks, footer_notes, remark_doubts
 from leaf.readers.tabular.grid import (
     Grid,
@@ -175,7 +176,9 @@ def _analyse(
     data = data if told else below_names(view, rows, columns, profile, data)
     header, above, data = _header_of(view, region, rows, columns, profile, data, counting)
     body_rows = rows[data:]
-    raw = header_names(view, header, columns)
+    raw, named = header_names(view, header, columns), header
+    if region.described:
+        raw, named = described_names(view, header, columns)
     names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
     body, again = _without_repeats(view, header, body_rows, columns, counting)
     notes: list[Note] = []
@@ -187,7 +190,8 @@ def _analyse(
     if lender and not header and body:
         notes.append(_lent_note(numbers[lender.top], numbers[body[0]]))
     else:
-        notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
+        notes += _header_notes(named, body, sure, names, empty, repeated, numbers)
+        notes += description_notes(view, header, named, columns, numbers)
     if not lender:
         notes += _year_notes(view, header, body, columns, profile, numbers)
     notes += _numbers_notes([numbers[counting]] if counting >= 0 else [])
@@ -288,7 +292,8 @@ def _header_of(
     if region.names:
         named = set(region.names)
         header = [i for i in rows if i in named]
-        return header, [], rows.index(header[-1]) + 1
+        above = [i for i in rows if i < header[0]] if region.described else []
+        return header, above, rows.index(header[-1]) + 1
     header, above = header_rows(view, rows[:data], columns)
     if not header:
         return header, above, data

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from leaf.readers.tabular.periods import covering, is_period, period_of
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.table_file import KEY, TableFile
 
@@ -19,6 +20,8 @@ _DAY = re.compile(
 )
 _HEAD = 1_000
 """Rows that are added up before all others are."""
+_FEW_PERIODS, _MOST_PERIODS = 4, 5_000
+"""Rows of a column of periods at least, and different periods at most."""
 _SERIAL = (20_000, 60_000)
 """Spreadsheet days between 1954 and 2064."""
 
@@ -49,6 +52,7 @@ def defects(table: TableFile, marked: Iterable[int]) -> list[Defect]:
         *_sum_columns(table, data),
         *_serials(table, data),
         *_mixed_dates(table),
+        *_mixed_periods(table, data),
     ]
 
 
@@ -212,6 +216,41 @@ def _mixed_dates(table: TableFile) -> list[Defect]:
         counts = ", ".join(f"{orders[k]:,} {_ORDERS[k]}" for k in orders if orders[k])
         text = f"'{table.names[index]}' holds dates in several orders ({counts}) and stays text."
         findings.append(Defect("dates-mixed", text, dates, (), index))
+    return findings
+
+
+def _mixed_periods(table: TableFile, data: Bools) -> list[Defect]:
+    """Columns in which rows of years or quarters stand among those of the months that they cover."""
+    findings = []
+    for index in table.texts[:50]:
+        column = table.column(index)
+        some = [v for (v,) in table.asked(column, f"WHERE {column} IS NOT NULL LIMIT 20")]
+        if sum(map(is_period, some)) < 0.8 * len(some) or len(some) < _FEW_PERIODS:
+            continue
+        if int(table.asked(f"approx_count_distinct({column})")[0][0]) > _MOST_PERIODS:
+            continue
+        values = [value for (value,) in table.asked(column)]
+        periods = [period_of(value) if data[row] else None for row, value in enumerate(values)]
+        known = [period for period in periods if period]
+        longer = covering(known)
+        rows = [row for row, period in enumerate(periods) if period in longer]
+        if rows and len(known) >= 0.8 * data.sum():
+            written = {
+                period.length: str(value)
+                for period, value in zip(reversed(periods), reversed(values), strict=True)
+                if period
+            }
+            examples = ", ".join(written[length] for length in sorted(written, reverse=True))
+            text = (
+                f"'{table.names[index]}' holds periods of different lengths ({examples}): {len(rows):,} "
+                f"rows cover others, so that a sum or a count over all rows counts the same time again."
+            )
+            if len(rows) == 1:
+                text = (
+                    f"'{table.names[index]}' holds periods of different lengths ({examples}): 1 row "
+                    f"covers others, so that a sum or a count over all rows counts the same time again."
+                )
+            findings.append(Defect("periods-mixed", text, len(rows), tuple(rows), index))
     return findings
 
 

@@ -84,6 +84,9 @@ class Region:
     names: Sequence[int] = ()
     """Rows of a header that stand apart, or apart from the data; empty where nothing is known of
     one."""
+    described: bool = False
+    """Whether these rows describe the columns of series, each with a word for what it says of
+    them."""
     _kinds: tuple[int, int, int, list[str]] = (0, 0, 0, [])
 
     def profile(self, view: GridView) -> list[str]:

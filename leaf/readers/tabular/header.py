@@ -366,6 +366,8 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
         return at[0] > 0 and len(columns) > 2
     if any(kind_of(view.cell(row, columns[p])) not in "tyn" for p in at):
         return False
+    if len(at) == 2 and first_text(view, row).endswith(":"):
+        return False
     if at == list(range(len(at))) and len(at) <= 2 and len(columns) > 3:
         return False
     if at == list(range(len(columns))):
@@ -382,7 +384,7 @@ _RECORD = re.compile(r"\{\s*\"\w+\".*\}", re.DOTALL)
 """`{"ImportId":"QID1"}`: what survey programs write below the names."""
 
 
-def _are_codes(names: Sequence[str]) -> bool:
+def are_codes(names: Sequence[str]) -> bool:
     """Whether names are nearly all written as programs call columns: `B01001_001E`, `StartDate`."""
     codes = [name for name in names if _CODE_NAME.fullmatch(name)]
     coded = sum(_CODED.search(name) is not None for name in codes)
@@ -396,7 +398,7 @@ def _completes(view: GridView, row: int, lower: int, columns: list[int]) -> bool
     if "" in names or len(set(names)) < len(names) or all(map(is_measure, names)):
         return True
     records = all(map(_RECORD.fullmatch, names))
-    return len(columns) > 2 and (records or _are_codes(upper) != _are_codes(names))
+    return len(columns) > 2 and (records or are_codes(upper) != are_codes(names))
 
 
 def header_names(view: GridView, header: list[int], columns: list[int]) -> list[Any]:

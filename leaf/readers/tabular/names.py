@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaf.readers.tabular.cells import is_empty, is_rule, is_unit, kind_of
+from leaf.readers.tabular.described import description
 from leaf.readers.tabular.grid import GridView, extent_of
 from leaf.readers.tabular.header import is_unit_row, may_name
 
@@ -19,19 +20,24 @@ _LABELS = 2
 
 def with_names(
     view: GridView, bands: Sequence[list[int]]
-) -> tuple[list[list[int]], dict[int, list[int]]]:
-    """Bands, with those of a header and the one below them as one; and the rows of such headers by
-    their band's first row."""
+) -> tuple[list[list[int]], dict[int, list[int]], set[int]]:
+    """Bands, with those of a header and the one below them as one; the rows of such headers by their
+    band's first row; and the first rows of those whose header describes the columns of series."""
     joined: list[list[int]] = []
     names: dict[int, list[int]] = {}
+    described: set[int] = set()
     at = 0
     while at < len(bands):
-        header, end = _header(view, bands, at)
+        header, end = description(view, bands, at)
+        if header:
+            described.add(bands[at][0])
+        else:
+            header, end = _header(view, bands, at)
         if header:
             names[bands[at][0]] = header
         joined.append([row for band in bands[at : end + 1] for row in band])
         at = end + 1
-    return joined, names
+    return joined, names, described
 
 
 def _header(view: GridView, bands: Sequence[list[int]], at: int) -> tuple[list[int], int]:

@@ -15,7 +15,7 @@ from leaf.readers.tabular.names import with_names
 def find_regions(view: GridView) -> list[Region]:
     """Bands between empty rows, joined where one goes on after a gap, with lines of text given to
     the table above or below."""
-    bands, names = with_names(view, _bands(view))
+    bands, names, described = with_names(view, _bands(view))
     regions: list[Region] = []
     text: list[int] = []
     for rows, following in pairwise([*bands, []]):
@@ -35,7 +35,8 @@ def find_regions(view: GridView) -> list[Region]:
             previous.rows += [*text, *rows]
             text = []
             continue
-        region = Region(list(rows), left, right, names=names.get(rows[0], ()))
+        header, is_described = names.get(rows[0], ()), rows[0] in described
+        region = Region(list(rows), left, right, names=header, described=is_described)
         if previous and text:
             below, above = _share(view, previous, text, rows[0])
             previous.footers += below
