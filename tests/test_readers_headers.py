@@ -503,3 +503,44 @@ def test_titles_above_each_repeat_of_the_header_are_headings() -> None:
     assert [i + 1 for i in block.headings] == [5]
     (block,) = blocks_of(text.removeprefix("Team A\n"))
     assert block.headings == ()
+
+
+def test_years_above_flagged_numbers_are_names(tmp_path: Path) -> None:
+    rows = "".join(f"A,PC,{code}\t{n}.1 \t{n}.2 p\t: \n" for n, code in enumerate("ABCDEF", 3))
+    head = "freq,unit,geo\\TIME_PERIOD\t2019 \t2020 \t2021 \n"
+    (tmp_path / "a.tsv").write_text(head + rows)
+    (info,) = DelimitedReader().tables(tmp_path / "a.tsv", tmp_path / "out")
+    names = [name for name, _ in info.columns]
+    assert names == ["freq,unit,geo\\TIME_PERIOD", "2019", "2020", "2021"]
+
+
+def test_a_record_of_the_file_above_the_names_is_no_part_of_them(tmp_path: Path) -> None:
+    """As DATEV writes bookings."""
+    record = '"EXTF";700;21;"Buchungsstapel";12;20240901120000000;"RE";"";1001;20001\n'
+    names = ["Umsatz", "Soll/Haben", "Konto", "Gegenkonto", "Belegdatum", "Buchungstext"]
+    head = ";".join(f'"{name}"' for name in names) + "\n"
+    rows = "".join(f'1{n},50;"S";120{n};8400;010{n};"Rechnung {n}"\n' for n in range(1, 9))
+    (tmp_path / "a.csv").write_text(record + head + rows)
+    (info,) = DelimitedReader().tables(tmp_path / "a.csv", tmp_path / "out")
+    assert [name for name, _ in info.columns] == names
+    assert info.rows == 8
+
+
+def test_lines_of_dashes_part_no_table(tmp_path: Path) -> None:
+    """As SAP prints lists: a line below the names, and around each subtotal."""
+    line = "-" * 31 + "\n"
+    text = f"Line items\n\n{line}|Plant|Account|      Amount|\n{line}"
+    for plant, amounts in ((1000, (250, 375, -125, 71, 933)), (2000, (610, 45, 30, 88, -402))):
+        for n, amount in enumerate(amounts):
+            sign = "-" if amount < 0 else " "
+            text += f"|{plant} |{4000 + n}   |{abs(amount):>8},50{sign}|\n"
+        total = sum(a + (0.5 if a > 0 else -0.5) for a in amounts)
+        printed = f"{total:.2f}".replace(".", ",")
+        text += f"{line}|*    |       |{printed:>11} |\n{line}"
+    (tmp_path / "a.txt").write_text(text)
+    (info,) = DelimitedReader().tables(tmp_path / "a.txt", tmp_path / "out")
+    assert [name for name, _ in info.columns] == ["Plant", "Account", "Amount"]
+    assert [kind for _, kind in info.columns] == ["BIGINT", "BIGINT", "DOUBLE"]
+    named = (*info.left_out, *info.doubtful)
+    assert {row for _, rows in named for row in rows} == {12, 20}
+    assert info.rows + sum(count for _, count in info.left_out_counts) == 12

@@ -53,6 +53,7 @@ EFFECTS: dict[str, Effect] = {
                 "codes-as-numbers",
                 "columns-described",
                 "periods-mixed",
+                "sentinels",
                 "numbers-long",
                 "labels-once",
                 "times-zoned",

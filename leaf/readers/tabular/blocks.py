@@ -81,12 +81,15 @@ def find_tables(
     for i in [i for i, count in enumerate(filled) if 0 < count <= 3]:
         if all(is_empty(c) for c in grid[i]):
             filled[i] = 0
+    drawn = set[int]()
     for i in [
         i for i, row in enumerate(grid) if row and type(row[0]) is str and row[0][:1] in _DASHES
     ]:
-        if filled[i] > 1 and all(is_empty(cell) or is_rule(cell) for cell in grid[i]):
+        long = filled[i] == 1 and len(str(grid[i][0])) >= _LONG_LINE
+        if (filled[i] > 1 or long) and all(is_empty(cell) or is_rule(cell) for cell in grid[i]):
             filled[i] = 0  # a line drawn with dashes, all across
-    view = GridView(grid, filled, widths, merges, lambda i: str(numbers[i]))
+            drawn.update({i} if long else ())
+    view = GridView(grid, filled, widths, merges, lambda i: str(numbers[i]), drawn)
     regions = [part for region in find_regions(view) for part in split_columns(view, region)]
     blocks: list[TableBlock] = []
     loose: list[int] = []
@@ -123,6 +126,8 @@ def _loose(cells: int, rows: int) -> str:
 
 
 _DASHES = frozenset("-=_–—")
+_LONG_LINE = 10
+"""Dashes that a table is drawn with; fewer part the remarks below one."""
 
 
 def _naming_repeats(blocks: list[TableBlock], numbers: Sequence[int]) -> list[TableBlock]:
@@ -164,7 +169,7 @@ def _analyse(
 ) -> TableBlock:
     """Titles, header, body and notes of one region; none of the grid's first `known` rows is
     data."""
-    columns = _columns_in_use(view, region)
+    columns = _columns_in_use(view, region, region.rows)
     tail = cut_remarks(view, region.rows, columns)
     counting = _numbering_row(view, region, tail.rows, columns)
     rows = [i for i in tail.rows if i != counting] if counting >= 0 else tail.rows
@@ -175,6 +180,9 @@ def _analyse(
     data -= lender is not None
     data = data if told else below_names(view, rows, columns, profile, data)
     header, above, data = _header_of(view, region, rows, columns, profile, data, counting)
+    if above:
+        columns = _columns_in_use(view, region, [*header, *rows[data:]])
+        profile = column_kinds(view, rows, columns)
     body_rows = rows[data:]
     raw, named = header_names(view, header, columns), header
     if region.described:
@@ -352,12 +360,13 @@ def _are(count: int) -> str:
     return "are" if count != 1 else "is"
 
 
-def _columns_in_use(view: GridView, region: Region) -> list[int]:
-    columns = []
-    for c in range(region.left, region.right + 1):
-        if any(not is_empty(view.cell(i, c)) for i in region.rows):
-            columns.append(c)
-    return columns
+def _columns_in_use(view: GridView, region: Region, rows: Sequence[int]) -> list[int]:
+    """Columns of a region in which some of its rows have a value."""
+    return [
+        c
+        for c in range(region.left, region.right + 1)
+        if any(not is_empty(view.cell(i, c)) for i in rows)
+    ]
 
 
 def _header_notes(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leaf.readers.tabular.periods import covering, is_period, period_of
+from leaf.readers.tabular.sentinels import sentinels
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.table_file import KEY, TableFile
 
@@ -53,6 +54,7 @@ def defects(table: TableFile, marked: Iterable[int]) -> list[Defect]:
         *_serials(table, data),
         *_mixed_dates(table),
         *_mixed_periods(table, data),
+        *_no_values(table),
     ]
 
 
@@ -216,6 +218,26 @@ def _mixed_dates(table: TableFile) -> list[Defect]:
         counts = ", ".join(f"{orders[k]:,} {_ORDERS[k]}" for k in orders if orders[k])
         text = f"'{table.names[index]}' holds dates in several orders ({counts}) and stays text."
         findings.append(Defect("dates-mixed", text, dates, (), index))
+    return findings
+
+
+def _no_values(table: TableFile) -> list[Defect]:
+    import numpy as np
+
+    findings = []
+    for index, value, count in sentinels(table):
+        rows = np.flatnonzero(table.numbers([index])[:, 0] == value)
+        name, printed = table.names[index], f"{value:.15g}"
+        text = (
+            f"{count:,} values of '{name}' are {printed}, far from all others: it may stand for no "
+            f"value. They are kept as numbers."
+        )
+        if count == 1:
+            text = (
+                f"1 value of '{name}' is {printed}, far from all others: it may stand for no value. "
+                f"It is kept as a number."
+            )
+        findings.append(Defect("sentinels", text, count, tuple(map(int, rows)), index))
     return findings
 
 

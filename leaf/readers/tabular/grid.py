@@ -7,7 +7,7 @@ the rows is looked at cell by cell, so a long table costs one cheap pass.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -113,6 +113,8 @@ class GridView:
     merges: Sequence[Merge]
     label: Callable[[int], str]
     """A row's number for notes."""
+    drawn: Set[int] = frozenset()
+    """Rows of delimited text that are one line of dashes, by which a table is drawn."""
 
     def cell(self, row: int, column: int) -> Any:
         cells = self.grid[row]

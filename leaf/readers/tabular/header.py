@@ -166,7 +166,9 @@ def _is_year_header(
 ) -> bool:
     """`Region, 2019, 2020`, or a row that numbers the columns: numbers that are names, as those
     below are of another make."""
-    if _names_years(view, rows, at, columns, hard) or names_a_year(view, rows[at:], columns, hard):
+    # Years stand above flagged numbers too, which are text: `4.5 p`.
+    dated = [p for p, kind in enumerate(kinds) if kind == "y" or p in hard]
+    if _names_years(view, rows, at, columns, dated) or names_a_year(view, rows[at:], columns, hard):
         return True
     cells = [view.cell(rows[at], columns[p]) for p in hard if kinds[p] in "yn"]
     if len(cells) < 3 or at + 1 >= len(rows) or any(kinds[p] not in "yne" for p in hard):
@@ -366,6 +368,8 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
         return at[0] > 0 and len(columns) > 2
     if any(kind_of(view.cell(row, columns[p])) not in "tyn" for p in at):
         return False
+    if _is_record(view, row, [columns[p] for p in at]):
+        return False
     if len(at) == 2 and first_text(view, row).endswith(":"):
         return False
     if at == list(range(len(at))) and len(at) <= 2 and len(columns) > 3:
@@ -376,6 +380,16 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
             return True
         return len(set(texts)) < len(texts) or _completes(view, row, lower, columns)
     return True
+
+
+def _is_record(view: GridView, row: int, columns: Sequence[int]) -> bool:
+    """Whether a row above names says what its file is (`EXTF;700;21;Buchungsstapel`): words, and
+    numbers that neither count columns nor are years."""
+    cells = [view.cell(row, c) for c in columns]
+    sizes = [size for cell in cells if kind_of(cell) == "n" and (size := _size(cell)) is not None]
+    words = sum(kind_of(cell) == "t" for cell in cells)
+    steps = {b - a for a, b in pairwise(sizes)}
+    return words > 0 and len(sizes) > 2 and len(steps) > 1 and max(sizes) >= 100
 
 
 _CODE_NAME = re.compile(r"[A-Za-z][\w.:#-]*", re.ASCII)

@@ -63,13 +63,18 @@ def _bands(view: GridView) -> list[list[int]]:
             if bool(above) != bool(here)
         ]
         return [list(range(first, end)) for first, end in zip(edges[::2], edges[1::2], strict=True)]
+    end = -1
     for i, count in enumerate(view.filled):
+        if i in view.drawn:
+            end += end == i - 1
+            continue
         if not count:
             continue
-        if bands and bands[-1][-1] == i - 1 and not _breaks(view, bands[-1], i):
+        if bands and end == i - 1 and not _breaks(view, bands[-1], i):
             bands[-1].append(i)
         else:
             bands.append([i])
+        end = i
     return bands
 
 
