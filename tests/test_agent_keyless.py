@@ -997,6 +997,20 @@ def test_ratios_are_not_added_up_and_names_may_overlap() -> None:
     assert "**9**" in World("votes").ask("total votes").text
 
 
+def test_a_long_name_is_called_by_its_first_words_where_no_other_begins_so() -> None:
+    DATA["index"] = pd.DataFrame(
+        {
+            "CPI INDEX 00: ALL ITEMS 2015=100": [1.0, 2.0],
+            "GDP at market prices, current": [5.0, 8.0],
+            "GDP at constant prices, chained": [6.0, 7.0],
+        }
+    )
+    text = World("index").ask("What is the average CPI?").text
+    assert "“CPI” is read as the column `CPI INDEX 00: ALL ITEMS 2015=100`" in text
+    assert "**1.50**" in text
+    assert "I did not understand" in World("index").ask("What is the average GDP?").text
+
+
 @pytest.mark.parametrize("number", ["1. ", "2) ", "Question 3: "])
 def test_number_before_a_question_asks_for_nothing(number: str) -> None:
     assert World("orders").ask(f"{number}total units").text.startswith("Total units: **")

@@ -161,6 +161,8 @@ for _line in (
             SEEMING.update({_keys} if _phrase.endswith("*") else ())
 YES = frozenset(["yes", "y", "true", "ja", "wahr", "oui", "vrai", "si", "verdadero"])
 NO = frozenset(["no", "n", "false", "nein", "falsch", "non", "faux", "falso"])
+_LONG_NAME = 4
+"""Words of a name that is called by its first ones: `CPI` of `CPI INDEX 00: ALL ITEMS`."""
 GROUPED = 30
 """Most different whole numbers of a column that is grouped by."""
 
@@ -334,7 +336,12 @@ class AskedTable:
             for c in self.columns
             if _same(words, c.words[-len(words) :]) and not CHANGES & set(c.words[: -len(words)])
         ]
-        matches = exact or plural or core or last
+        first = [
+            c
+            for c in self.columns
+            if len(c.words) >= _LONG_NAME and _same(words, c.words[: len(words)])
+        ]
+        matches = exact or plural or core or last or (first if len(first) == 1 else [])
         return matches, not (exact or plural)
 
 
