@@ -98,7 +98,7 @@ def test_rows_that_describe_columns_are_no_data_and_their_words_are_said(
     assert info.rows == len(ENDS)
     assert tuple(name for name, _ in info.columns)[:3] == names
     assert [kind for _, kind in info.columns][:3] == ["DATE", "DOUBLE", "DOUBLE"]
-    assert quote in note_of(info, "columns-described")
+    assert quote in note_of(info, "series-described")
 
 
 def test_a_column_of_flags_needs_no_description(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_years_quarters_and_months_in_one_column_are_said(tmp_path: Path) -> Non
     (info,) = read(tmp_path, OFFICE)
     assert info.rows == 6
     assert info.columns == (("column_1", "VARCHAR"), ("CPI INDEX 00: ALL ITEMS 2015=100", "DOUBLE"))
-    said_of_columns = note_of(info, "columns-described")
+    said_of_columns = note_of(info, "series-described")
     assert "Unit: Index, base year = 100" in said_of_columns
     assert "CDID: D7BT" in said_of_columns
     # The last quarter of 2022 covers no month that is there.
@@ -165,7 +165,7 @@ def test_a_workbook_of_series(tmp_path: Path) -> None:
         "Change ; Australia ;",
     ]
     assert [kind for _, kind in info.columns[1:]] == ["DOUBLE"] * 3
-    assert "Unit: Index Numbers, Percent" in note_of(info, "columns-described")
+    assert "Unit: Index Numbers, Percent" in note_of(info, "series-described")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_workbook_of_series(tmp_path: Path) -> None:
 def test_a_header_above_days_stays_one(tmp_path: Path, text: str) -> None:
     (info,) = read(tmp_path, text)
     assert info.rows == 8
-    assert not note_of(info, "columns-described")
+    assert not note_of(info, "series-described")
     assert info.columns[0][0].startswith("Dat")
     assert info.columns[0][1] == "DATE"
 

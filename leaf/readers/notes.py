@@ -27,7 +27,8 @@ EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(("totals-doubtful", "titles-doubtful", "notes-doubtful"), Effect.DOUBT),
     "totals-differ": Effect.CONTRADICTION,
     **dict.fromkeys(
-        ("subtotal-rows", "total-rows", "summary-rows", "heading-rows"), Effect.COUNTED
+        ("subtotal-rows", "total-rows", "summary-rows", "heading-rows"),
+        Effect.COUNTED,
     ),
     **dict.fromkeys(("preamble", "footer", "header-repeated", "rows-skipped"), Effect.COUNTED),
     **dict.fromkeys(
@@ -51,7 +52,9 @@ EFFECTS: dict[str, Effect] = {
                 "dates-ambiguous",
                 "dates-mixed",
                 "codes-as-numbers",
-                "columns-described",
+                "series-described",
+                "cube-sums",
+                "cube-totals",
                 "periods-mixed",
                 "sentinels",
                 "numbers-long",

@@ -186,7 +186,7 @@ def description_notes(
     text = f"{len(rest):,} rows above the first period describe the columns: {'; '.join(quotes)}{more}."
     if len(rest) == 1:
         text = f"1 row above the first period describes the columns: {quotes[0]}."
-    return [Note("columns-described", text, len(rest), places([numbers[row] for row in rest]))]
+    return [Note("series-described", text, len(rest), places([numbers[row] for row in rest]))]
 
 
 def _short(text: str) -> str:

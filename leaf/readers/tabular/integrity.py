@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from leaf.readers.base import KIND, ROW, Note, TableInfo
 from leaf.readers.tabular.cells import column_letter, places
+from leaf.readers.tabular.cubes import CubeTotal, cube_totals
 from leaf.readers.tabular.defects import Defect, defects
 from leaf.readers.tabular.formulas import RowSum
 from leaf.readers.tabular.place import TablePlace, locate, runs_of
@@ -52,12 +53,19 @@ def examine(
     table = TableFile(connection, target, info.columns, info.rows)
     totals = TotalRows(table, sums)
     marks, doubts = totals.find(soft or {})
+    cubes = cube_totals(table)
+    for one in cubes:
+        if one.proven:
+            marks |= {row: ProvenRow("subtotal") for row in one.rows if row not in marks}
+        else:
+            doubts |= {row: DoubtfulRow("subtotal", False) for row in one.rows}
     marks = {row: ProvenRow("heading") for row in headings if row < info.rows} | marks
     doubts = {row: doubt for row, doubt in doubts.items() if row not in marks}
     regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
     notes = [
         *info.notes,
         *_total_notes(marks, doubts, numbers),
+        *(_cube_note(one, info.columns[one.column][0], numbers) for one in cubes),
         *_differing(info, totals.summed, marks, doubts, numbers, place),
     ]
     if table.whole:
@@ -144,6 +152,24 @@ def _total_notes(
             )
             notes.append(Note(slug, text, len(at), places(at)))
     return notes + _doubt_notes(doubts, numbers)
+
+
+def _cube_note(total: CubeTotal, column: str, numbers: Sequence[int]) -> Note:
+    """What a member of a column sums, and what becomes of its rows."""
+    parts, count = ", ".join(total.parts[:3]), len(total.rows)
+    more = f" and {len(total.parts) - 3} more" if len(total.parts) > 3 else ""
+    at = places([numbers[row] for row in total.rows])
+    if total.proven:
+        text = (
+            f"'{total.member}' in '{column}' is the sum of {parts}{more}: its {count:,} rows are left "
+            f"out of queries."
+        )
+        return Note("cube-totals", text, count, at)
+    text = (
+        f"'{total.member}' in '{column}' is the sum of {parts}{more} in {count:,} rows: adding all of "
+        f"them counts twice."
+    )
+    return Note("cube-sums", text, count, at)
 
 
 def _doubt_notes(doubts: Mapping[int, DoubtfulRow], numbers: Sequence[int]) -> list[Note]:

@@ -1,0 +1,267 @@
+"""Long tables in which some rows sum others by what a column says: `T` beside `M` and `F`, *All ages*
+beside its age groups, as statistics offices write cubes.
+
+The parts of such a sum stand anywhere in the table, so that no search of rows beside one another finds
+them. The columns that tell rows apart are found first; then, for each of these, a member is held
+against the sum of all others, in every combination of what the other columns say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from leaf.readers.tabular.labels import label_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from leaf.readers.tabular.table_file import Bools, Floats, TableFile
+
+    Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+ROWS = 300_000
+"""Of the longest table that is looked at."""
+_FEWEST, _UNCALLED = 6, 20_000
+"""Of the shortest one, and of the longest in which sums are looked for that nothing calls so."""
+_COLUMNS, _MEMBERS = 40, 500
+"""Columns that are looked at, and different texts of one whose members may be sums."""
+_VALUES = 12
+"""Columns of numbers that are added up."""
+_CELLS = 4_000_000
+"""Combinations of members with all else."""
+_PROOF = 24.0
+"""Bits of agreement from which on it is no chance; each sum gives as many as it has digits, in twos, and
+twenty at most."""
+_SUMS = 3
+"""Sums that agree, at least."""
+_NEARLY_ALL = 0.97
+_SOME = 0.3
+"""Part of the sums that agree: where a cube holds rates as well, a total adds up for the counts alone."""
+_CALLED = re.compile(
+    r"(?i)_?t|tot(?:al)?s?|(?:all|both|alle|beide|tous|toutes|les deux|todos|todas|ambos|ambas)\b.*"
+    r"|total\b.*|.*\btotal|insgesamt.*|zusammen|ensemble"
+)
+"""What the member that sums all others is called; no proof by itself."""
+
+
+@dataclass(frozen=True)
+class CubeTotal:
+    """A member of a column whose rows sum those of its others."""
+
+    column: int
+    member: str
+    parts: tuple[str, ...]
+    rows: tuple[int, ...]
+    """Those that are sums, by position."""
+    proven: bool
+    """Whether it is called a total as well, and each of its rows is one."""
+
+
+def cube_totals(table: TableFile) -> list[CubeTotal]:
+    """The members of a table's columns of text that are the sum of all others; none where no columns
+    tell its rows apart."""
+    import numpy as np
+
+    if not _FEWEST <= table.rows <= ROWS or not table.texts or not table.numeric:
+        return []
+    if table.rows > _UNCALLED and not _calls_totals(table):
+        return []
+    keys = _keys(table)
+    if len(keys) < 2:
+        return []
+    numbers = [index for index in table.numeric if index not in keys][:_VALUES]
+    if not numbers:
+        return []
+    values = table.numbers(numbers)
+    steps = [_step(values[:, at]) for at in range(len(numbers))]
+    result = []
+    for index, (codes, members) in keys.items():
+        if index not in table.texts or not 3 <= len(members) <= _MEMBERS:
+            continue
+        others = [one for key, (one, _) in keys.items() if key != index]
+        groups = np.unique(_combined(others), return_inverse=True)[1]
+        if (int(groups.max()) + 1) * len(members) <= _CELLS:
+            result += _sums_of(index, members, codes, groups, values, steps)
+    return result
+
+
+def _keys(table: TableFile) -> dict[int, tuple[Ints, list[str]]]:
+    """The columns that together tell all rows apart, each as codes and what they stand for: those of
+    time first, then those with few members. Empty where none do."""
+    import numpy as np
+
+    names = [table.column(index) for index in range(len(table.names[:_COLUMNS]))]
+    if not names:
+        return {}
+    counts = table.asked(", ".join(f"count(DISTINCT {name}), count({name})" for name in names))[0]
+    distinct = {
+        index: int(counts[2 * index])
+        for index in range(len(names))
+        if counts[2 * index + 1] == table.rows and 1 < counts[2 * index] < table.rows
+    }
+    times = [index for index in distinct if _is_time(table, index)]
+    texts = sorted((index for index in table.texts if index in distinct), key=distinct.__getitem__)
+    chosen: dict[int, tuple[Ints, list[str]]] = {}
+    apart = 1
+    for index in (*times, *texts):
+        codes, members = _coded(table, index)
+        combined = _combined([*(one for one, _ in chosen.values()), codes])
+        now = len(np.unique(combined))
+        if now > apart:
+            chosen[index], apart = (codes, members), now
+        if apart == table.rows:
+            return chosen
+    return {}
+
+
+def _calls_totals(table: TableFile) -> bool:
+    """Whether a column has a member that is called a total: a quick look, before all is counted."""
+    texts = table.texts[:_COLUMNS]
+    counts = ", ".join(f"approx_count_distinct({table.column(index)})" for index in texts)
+    for index, count in zip(texts, table.asked(counts)[0], strict=True):
+        if count <= _MEMBERS:
+            members = table.asked(f"DISTINCT {table.column(index)}")
+            if any(_is_called(str(member)) for (member,) in members):
+                return True
+    return False
+
+
+def _is_time(table: TableFile, index: int) -> bool:
+    """Whether a column holds days, or years as whole numbers."""
+    kind = table.types[index]
+    if kind.startswith(("DATE", "TIMESTAMP")):
+        return True
+    if index not in table.numeric or not kind.startswith(("BIGINT", "INTEGER", "SMALLINT")):
+        return False
+    name = table.column(index)
+    least, most = table.asked(f"min({name}), max({name})")[0]
+    return bool(1500 <= least <= most <= 2200)
+
+
+def _coded(table: TableFile, index: int) -> tuple[Ints, list[str]]:
+    import numpy as np
+
+    name = table.column(index)
+    arrow = table.connection.sql(
+        f"SELECT CAST({name} AS VARCHAR) AS v FROM {table.relation}"
+    ).to_arrow_table()
+    column = arrow.column("v").combine_chunks().dictionary_encode()
+    column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    return np.asarray(column.indices, dtype=np.int64), list(map(str, column.dictionary.to_pylist()))
+
+
+def _combined(columns: Sequence[Ints]) -> Ints:
+    """One number for each combination of some columns' codes; made dense at each step, so that it
+    never grows beyond the rows' count times one column's members."""
+    import numpy as np
+
+    combined = columns[0]
+    for codes in columns[1:]:
+        combined = np.unique(combined, return_inverse=True)[1] * (int(codes.max()) + 1) + codes
+    return combined
+
+
+def _step(values: Floats) -> float:
+    """What the numbers of a column are rounded to: 1, 0.1, and so on, or 5, 10, 100, 1000."""
+    import numpy as np
+
+    some = values[~np.isnan(values)][:2_000]
+    whole = next((n for n in (1000.0, 100.0, 10.0, 5.0) if (some % n == 0).all()), 0.0)
+    return whole or next((10.0**-n for n in range(7) if (np.round(some, n) == some).all()), 1e-6)
+
+
+def _sums_of(
+    column: int,
+    members: Sequence[str],
+    codes: Ints,
+    groups: Ints,
+    values: Floats,
+    steps: Sequence[float],
+) -> list[CubeTotal]:
+    """Of one column. Members that are called totals are left out of one another's parts."""
+    import numpy as np
+
+    shape = (int(groups.max()) + 1, len(members))
+    called = [n for n, member in enumerate(members) if _is_called(member)]
+    sums: dict[int, Bools] = {}
+    for at, step in enumerate(steps):
+        cells = np.full(shape, np.nan)
+        cells[groups, codes] = values[:, at]
+        for one in _candidates(cells, called, step):
+            others = [n for n in range(len(members)) if n != one and n not in called]
+            # What is called a total may be one of rounded numbers; for all else that is too little.
+            agree = _agreeing(cells, one, others, step, exact=True)
+            if one in called and (agree is None or not agree[groups[codes == one]].all()):
+                agree = _agreeing(cells, one, others, step, exact=False)
+            if agree is not None:
+                sums[one] = sums.get(one, np.zeros(shape[0], dtype=bool)) | agree
+    result = []
+    for one, agree in sums.items():
+        at_rows = np.flatnonzero((codes == one) & agree[groups])
+        whole = len(at_rows) == int((codes == one).sum())
+        parts = tuple(members[n] for n in range(len(members)) if n != one and n not in called)
+        result.append(
+            CubeTotal(
+                column, members[one], parts, tuple(map(int, at_rows)), whole and one in called
+            )
+        )
+    return result
+
+
+def _is_called(member: str) -> bool:
+    text = member.strip()
+    label = label_of(text)
+    return bool(_CALLED.fullmatch(text)) or (label is not None and label.kind != "average")
+
+
+def _candidates(cells: Floats, called: Sequence[int], step: float) -> list[int]:
+    """Members that may be sums: those that are called so, and those that are half of all together."""
+    import numpy as np
+
+    filled = ~np.isnan(cells)
+    rest = np.delete(cells, called, axis=1) if called else cells
+    whole = np.nansum(rest, axis=1)
+    near = (
+        np.abs(2 * np.nan_to_num(cells) - whole[:, None])
+        <= _room(filled, step, exact=True)[:, None]
+    )
+    tested = filled & (filled.sum(axis=1) > 2)[:, None]
+    agree = (near & tested & (cells != 0)).sum(axis=0)
+    half = np.flatnonzero((agree >= _SUMS) & (agree >= _NEARLY_ALL * tested.sum(axis=0)))
+    return sorted({*called, *(int(n) for n in half if n not in called)})
+
+
+def _room(filled: Bools, step: float, *, exact: bool) -> Floats:
+    """By combination, how far a sum of rounded numbers may be off; `exact` for whole numbers that are
+    counts."""
+    import numpy as np
+
+    parts = filled.sum(axis=1)
+    return np.asarray(1e-9 + (0 * parts if exact and step == 1 else step * parts / 2), dtype=float)
+
+
+def _agreeing(
+    cells: Floats, one: int, parts: Sequence[int], step: float, *, exact: bool
+) -> Bools | None:
+    """By combination, whether a member is the sum of its parts; None where too few are for proof."""
+    import numpy as np
+
+    printed, rest = cells[:, one], cells[:, parts]
+    filled = ~np.isnan(rest)
+    there = ~np.isnan(printed) & filled.any(axis=1)
+    room = _room(filled, step, exact=exact) + 1e-9 * np.abs(np.nan_to_num(printed))
+    agree = there & (np.abs(np.nan_to_num(printed) - np.nansum(rest, axis=1)) <= room)
+    tested = there & (filled.sum(axis=1) > 1) & (np.nan_to_num(printed) != 0)
+    proof = agree & tested
+    if proof.sum() < max(_SUMS, _SOME * tested.sum()):
+        return None
+    bits = np.log2(1 + np.abs(printed[proof]) / (2 * room[proof] + step))
+    if np.minimum(bits, 20).sum() < _PROOF + np.log2(len(parts) + 1):
+        return None
+    share = proof.sum() / tested.sum()
+    if share < _NEARLY_ALL and np.median(bits) < 6:
+        return None
+    return np.asarray(agree, dtype=bool)
