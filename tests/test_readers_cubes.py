@@ -83,6 +83,30 @@ def test_a_sum_with_a_name_of_its_own_is_kept_and_said(tmp_path: Path) -> None:
     assert text.startswith("'EU' in 'geo' is the sum of AT, BE, DE and 1 more in 8 rows")
 
 
+@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize("digits", [0, 1])
+def test_regions_above_those_whose_codes_begin_with_theirs(
+    tmp_path: Path, seed: int | None, digits: int
+) -> None:
+    rng = np.random.default_rng(3)
+    codes = [f"{place}{n}{m}" for place in PLACES for n in (1, 2, 3) for m in (1, 2)]
+    parts = pd.DataFrame(list(product(codes, "MF", (2020, 2021))), columns=["geo", "sex", "year"])
+    parts["value"] = rng.integers(1_000, 99_000, len(parts)) / (10**digits)
+    above = [
+        parts.assign(geo=geo).groupby(["geo", "sex", "year"], as_index=False).value.sum()
+        for geo in (parts.geo.str[:3], parts.geo.str[:2], "EU27")
+    ]
+    frame = pd.concat([parts, *above]).sort_values(["geo", "year"], kind="stable").round(digits)
+    info = read(tmp_path, frame if seed is None else frame.sample(frac=1, random_state=seed))
+    assert info.rows == len(frame)
+    sums = len(frame) - len(parts)
+    assert sum(count for _, count in info.doubtful_counts) == sums
+    whole, nested = notes_of(info, "cube-sums")
+    assert "'EU27' in 'geo' is the sum of " in whole
+    assert nested.startswith("16 members of 'geo' such as '")
+    assert f" in {sums - 4} rows" in nested
+
+
 def test_a_total_whose_parts_are_withheld_is_kept(tmp_path: Path) -> None:
     """Without the total nobody would know what the part was."""
     frame = cube(["T", "M", "F"], ["TOTAL", "young", "old"])

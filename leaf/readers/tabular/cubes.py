@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 ROWS = 300_000
 """Of the longest table that is looked at."""
-_FEWEST, _UNCALLED = 6, 20_000
-"""Of the shortest one, and of the longest in which sums are looked for that nothing calls so."""
+_FEWEST = 6
+_UNCALLED = 600_000
+"""Texts of the largest table in which sums are looked for that nothing calls so."""
 _COLUMNS, _MEMBERS = 40, 500
 """Columns that are looked at, and different texts of one whose members may be sums."""
 _VALUES = 12
@@ -40,6 +41,7 @@ _SUMS = 3
 _NEARLY_ALL = 0.97
 _SOME = 0.3
 """Part of the sums that agree: where a cube holds rates as well, a total adds up for the counts alone."""
+_CODE = re.compile(r"[A-Z0-9][A-Z0-9._-]{0,14}", re.ASCII)
 _CALLED = re.compile(
     r"(?i)_?t|tot(?:al)?s?|(?:all|both|alle|beide|tous|toutes|les deux|todos|todas|ambos|ambas)\b.*"
     r"|total\b.*|.*\btotal|insgesamt.*|zusammen|ensemble"
@@ -58,6 +60,9 @@ class CubeTotal:
     """Those that are sums, by position."""
     proven: bool
     """Whether it is called a total as well, and each of its rows is one."""
+    more: int = 0
+    """Further members that are sums of those whose codes begin with theirs; their rows are among
+    these."""
 
 
 def cube_totals(table: TableFile) -> list[CubeTotal]:
@@ -67,7 +72,7 @@ def cube_totals(table: TableFile) -> list[CubeTotal]:
 
     if not _FEWEST <= table.rows <= ROWS or not table.texts or not table.numeric:
         return []
-    if table.rows > _UNCALLED and not _calls_totals(table):
+    if table.rows * len(table.texts) > _UNCALLED and not _calls_totals(table):
         return []
     keys = _keys(table)
     if len(keys) < 2:
@@ -83,8 +88,9 @@ def cube_totals(table: TableFile) -> list[CubeTotal]:
             continue
         others = [one for key, (one, _) in keys.items() if key != index]
         groups = np.unique(_combined(others), return_inverse=True)[1]
-        if (int(groups.max()) + 1) * len(members) <= _CELLS:
-            result += _sums_of(index, members, codes, groups, values, steps)
+        axis = _Axis(index, members, codes, groups)
+        if axis.shape[0] * axis.shape[1] <= _CELLS:
+            result += _sums_of(axis, values, steps)
     return result
 
 
@@ -173,42 +179,101 @@ def _step(values: Floats) -> float:
     return whole or next((10.0**-n for n in range(7) if (np.round(some, n) == some).all()), 1e-6)
 
 
-def _sums_of(
-    column: int,
-    members: Sequence[str],
-    codes: Ints,
-    groups: Ints,
-    values: Floats,
-    steps: Sequence[float],
-) -> list[CubeTotal]:
-    """Of one column. Members that are called totals are left out of one another's parts."""
-    import numpy as np
+@dataclass(frozen=True)
+class _Axis:
+    """A column whose members are held against each other."""
 
-    shape = (int(groups.max()) + 1, len(members))
+    column: int
+    members: Sequence[str]
+    codes: Ints
+    """By row, which member."""
+    groups: Ints
+    """By row, which combination of what the other columns say."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.groups.max()) + 1, len(self.members)
+
+    def cells(self, values: Floats) -> Floats:
+        """The numbers of a column, combinations × members; NaN where there is none."""
+        import numpy as np
+
+        cells = np.full(self.shape, np.nan)
+        cells[self.groups, self.codes] = values
+        return cells
+
+    def rows(self, member: int, agree: Bools) -> list[int]:
+        """Rows of a member in some combinations."""
+        import numpy as np
+
+        return [int(n) for n in np.flatnonzero((self.codes == member) & agree[self.groups])]
+
+
+def _sums_of(axis: _Axis, values: Floats, steps: Sequence[float]) -> list[CubeTotal]:
+    """Of one column: sums by their codes, then members that sum all others, or all that are no part
+    of another. Members that are called totals are left out of one another's parts."""
+    members = axis.members
     called = [n for n, member in enumerate(members) if _is_called(member)]
+    children = {
+        one: parts
+        for one, parts in _by_codes(members).items()
+        if len(parts) > 1 and one not in called
+    }
+    nested: dict[int, Bools] = {}
     sums: dict[int, Bools] = {}
+    pool = list(range(len(members)))
     for at, step in enumerate(steps):
-        cells = np.full(shape, np.nan)
-        cells[groups, codes] = values[:, at]
-        for one in _candidates(cells, called, step):
-            others = [n for n in range(len(members)) if n != one and n not in called]
-            # What is called a total may be one of rounded numbers; for all else that is too little.
-            agree = _agreeing(cells, one, others, step, exact=True)
-            if one in called and (agree is None or not agree[groups[codes == one]].all()):
-                agree = _agreeing(cells, one, others, step, exact=False)
-            if agree is not None:
-                sums[one] = sums.get(one, np.zeros(shape[0], dtype=bool)) | agree
+        cells = axis.cells(values[:, at])
+        for one, parts in children.items():
+            _add(nested, one, _agreeing(cells, one, parts, step, sure=False))
+        if nested:
+            inner = {part for one in nested for part in children[one]}
+            pool = [n for n in range(len(members)) if n not in inner]
+        for one in _candidates(cells, pool, called, step):
+            others = [n for n in pool if n != one and n not in called]
+            _add(sums, one, _agreeing(cells, one, others, step, sure=one in called))
     result = []
     for one, agree in sums.items():
-        at_rows = np.flatnonzero((codes == one) & agree[groups])
-        whole = len(at_rows) == int((codes == one).sum())
-        parts = tuple(members[n] for n in range(len(members)) if n != one and n not in called)
+        if one in nested:
+            continue
+        rows = axis.rows(one, agree)
+        whole = len(rows) == int((axis.codes == one).sum())
+        summed = [members[n] for n in pool if n != one and n not in called]
         result.append(
             CubeTotal(
-                column, members[one], parts, tuple(map(int, at_rows)), whole and one in called
+                axis.column, members[one], tuple(summed), tuple(rows), whole and one in called
+            )
+        )
+    if nested:
+        first = max(nested, key=lambda one: len(children[one]))
+        rows = sorted(row for one, agree in nested.items() for row in axis.rows(one, agree))
+        summed = [members[n] for n in children[first]]
+        result.append(
+            CubeTotal(
+                axis.column, members[first], tuple(summed), tuple(rows), False, len(nested) - 1
             )
         )
     return result
+
+
+def _add(sums: dict[int, Bools], member: int, agree: Bools | None) -> None:
+    if agree is not None:
+        sums[member] = sums[member] | agree if member in sums else agree
+
+
+def _by_codes(members: Sequence[str]) -> dict[int, list[int]]:
+    """Members whose code others begin with, each with those right below it: `DE` above `DE1` and
+    `DE2`, `C10` above `C101`. None of words."""
+    texts = [member.strip().upper() for member in members]
+    if sum(_CODE.fullmatch(text) is None for text in texts) > 0.1 * len(texts):
+        return {}
+    at = {text: n for n, text in enumerate(texts)}
+    children: dict[int, list[int]] = {}
+    for n, text in enumerate(texts):
+        above = (at[text[:end]] for end in range(len(text) - 1, 0, -1) if text[:end] in at)
+        if (parent := next(above, None)) is not None:
+            children.setdefault(parent, []).append(n)
+    return children
 
 
 def _is_called(member: str) -> bool:
@@ -217,21 +282,21 @@ def _is_called(member: str) -> bool:
     return bool(_CALLED.fullmatch(text)) or (label is not None and label.kind != "average")
 
 
-def _candidates(cells: Floats, called: Sequence[int], step: float) -> list[int]:
+def _candidates(
+    cells: Floats, pool: Sequence[int], called: Sequence[int], step: float
+) -> list[int]:
     """Members that may be sums: those that are called so, and those that are half of all together."""
     import numpy as np
 
-    filled = ~np.isnan(cells)
-    rest = np.delete(cells, called, axis=1) if called else cells
-    whole = np.nansum(rest, axis=1)
-    near = (
-        np.abs(2 * np.nan_to_num(cells) - whole[:, None])
-        <= _room(filled, step, exact=True)[:, None]
-    )
+    plain = [n for n in pool if n not in called]
+    rest = cells[:, plain]
+    filled = ~np.isnan(rest)
+    whole = np.nansum(rest, axis=1)[:, None]
+    near = np.abs(2 * np.nan_to_num(rest) - whole) <= _room(filled, step, exact=True)[:, None]
     tested = filled & (filled.sum(axis=1) > 2)[:, None]
-    agree = (near & tested & (cells != 0)).sum(axis=0)
+    agree = (near & tested & (rest != 0)).sum(axis=0)
     half = np.flatnonzero((agree >= _SUMS) & (agree >= _NEARLY_ALL * tested.sum(axis=0)))
-    return sorted({*called, *(int(n) for n in half if n not in called)})
+    return [*(n for n in called if n in set(pool)), *(plain[n] for n in half)]
 
 
 def _room(filled: Bools, step: float, *, exact: bool) -> Floats:
@@ -244,9 +309,23 @@ def _room(filled: Bools, step: float, *, exact: bool) -> Floats:
 
 
 def _agreeing(
-    cells: Floats, one: int, parts: Sequence[int], step: float, *, exact: bool
+    cells: Floats, one: int, parts: Sequence[int], step: float, *, sure: bool
 ) -> Bools | None:
-    """By combination, whether a member is the sum of its parts; None where too few are for proof."""
+    """By combination, whether a member is the sum of its parts; None where too few are for proof.
+    First as exact numbers; then as rounded ones, which proves less. `sure`: it is called a total, so
+    that it may be one of a part of the combinations."""
+    import numpy as np
+
+    exact = _proven(cells, one, parts, step, sure=sure, exact=True)
+    if exact is None or (sure and not exact[~np.isnan(cells[:, one])].all()):
+        rounded = _proven(cells, one, parts, step, sure=sure, exact=False)
+        return exact if rounded is None else rounded
+    return exact
+
+
+def _proven(
+    cells: Floats, one: int, parts: Sequence[int], step: float, *, sure: bool, exact: bool
+) -> Bools | None:
     import numpy as np
 
     printed, rest = cells[:, one], cells[:, parts]
@@ -256,12 +335,10 @@ def _agreeing(
     agree = there & (np.abs(np.nan_to_num(printed) - np.nansum(rest, axis=1)) <= room)
     tested = there & (filled.sum(axis=1) > 1) & (np.nan_to_num(printed) != 0)
     proof = agree & tested
-    if proof.sum() < max(_SUMS, _SOME * tested.sum()):
+    share = proof.sum() / max(1, tested.sum())
+    if proof.sum() < _SUMS or share < (_SOME if sure else _NEARLY_ALL):
         return None
     bits = np.log2(1 + np.abs(printed[proof]) / (2 * room[proof] + step))
     if np.minimum(bits, 20).sum() < _PROOF + np.log2(len(parts) + 1):
         return None
-    share = proof.sum() / tested.sum()
-    if share < _NEARLY_ALL and np.median(bits) < 6:
-        return None
-    return np.asarray(agree, dtype=bool)
+    return None if share < _NEARLY_ALL and np.median(bits) < 6 else np.asarray(agree, dtype=bool)

@@ -165,6 +165,12 @@ def _cube_note(total: CubeTotal, column: str, numbers: Sequence[int]) -> Note:
             f"out of queries."
         )
         return Note("cube-totals", text, count, at)
+    if total.more:
+        text = (
+            f"{total.more + 1:,} members of '{column}' such as '{total.member}' are the sums of those "
+            f"whose codes begin with theirs, in {count:,} rows: adding all of them counts twice."
+        )
+        return Note("cube-sums", text, count, at)
     text = (
         f"'{total.member}' in '{column}' is the sum of {parts}{more} in {count:,} rows: adding all of "
         f"them counts twice."
