@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pandas as pd
 import pytest
 from openpyxl import Workbook
 
@@ -544,3 +545,18 @@ def test_lines_of_dashes_part_no_table(tmp_path: Path) -> None:
     named = (*info.left_out, *info.doubtful)
     assert {row for _, rows in named for row in rows} == {12, 20}
     assert info.rows + sum(count for _, count in info.left_out_counts) == 12
+
+
+def test_levels_of_pandas_and_the_name_of_their_index(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        [[1, 2, 3], [4, 5, 6], [7, 8, 9]],
+        index=pd.Index(["North", "South", "East"], name="region"),
+        columns=pd.MultiIndex.from_tuples(
+            [(2020, "A"), (2020, "B"), (2021, "A")], names=["year", "product"]
+        ),
+    )
+    frame.to_csv(tmp_path / "a.csv")
+    (info,) = DelimitedReader().tables(tmp_path / "a.csv", tmp_path / "out")
+    assert [name for name, _ in info.columns] == ["region", "2020 / A", "2020 / B", "2021 / A"]
+    assert info.rows == 3
+    assert "titles-doubtful" not in {note.kind for note in info.notes}

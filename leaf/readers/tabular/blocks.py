@@ -31,7 +31,12 @@ from leaf.readers.tabular.header import (
     lower_names,
     names_a_year,
 )
-from leaf.readers.tabular.headings import headings_of_repeats, likely_headings, proven_headings
+from leaf.readers.tabular.headings import (
+    headings_of_repeats,
+    likely_headings,
+    names_the_first_column,
+    proven_headings,
+)
 from leaf.readers.tabular.numbered import numbering_row
 from leaf.readers.tabular.regions import find_regions, is_table, split_columns
 from leaf.readers.tabular.sheet_grid import SheetGrid
@@ -185,6 +190,9 @@ def _analyse(
         profile = column_kinds(view, rows, columns)
     body_rows = rows[data:]
     raw, named = header_names(view, header, columns), header
+    if names_the_first_column(view, header, body_rows, columns):
+        header, body_rows = [*header, body_rows[0]], body_rows[1:]
+        raw[0] = view.cell(header[-1], columns[0])
     if region.described:
         raw, named = described_names(view, header, columns)
     names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)

@@ -71,6 +71,25 @@ def likely_headings(
     return [body[at] for at in sorted(leading) if body[at] not in gone]
 
 
+def names_the_first_column(
+    view: GridView, header: Sequence[int], body: Sequence[int], columns: Sequence[int]
+) -> bool:
+    """Whether the first row of the body is `region,,,` below `year,2020,2021` and `product,A,B`, as pandas
+    writes a table of several levels: each row of the header has a name for its level in the first
+    column, and no other row is a word alone."""
+    if (
+        len(header) < 2
+        or len(body) < 2
+        or len(columns) < 3
+        or not _is_heading(view, body[0], columns[0])
+    ):
+        return False
+    levels = [str(view.cell(i, columns[0])).strip() for i in header]
+    if not all(levels) or len(set(levels)) < len(levels) or not view.lone(body[0]):
+        return False
+    return not any(view.lone(i) for i in body[1:SAMPLE])
+
+
 def headings_of_repeats(
     view: GridView, title: int, header: Sequence[int], again: Sequence[int], column: int
 ) -> list[int]:
