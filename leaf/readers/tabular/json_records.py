@@ -12,6 +12,7 @@ from typing import Any
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import kind_of, unique_names
+from leaf.readers.tabular.json_stat import cube_records
 
 Record = dict[str, Any]
 Flat = dict[tuple[str, ...], Any]
@@ -40,6 +41,13 @@ _PAGED = re.compile(
     r"(?i)pages?|per_?page|page_?(?:size|number|no|count)|total_?pages|limit|offset|skip|next"
     r"|next_?page(?:_?token)?|previous|prev|start_?index"
 )
+_MORE = re.compile(
+    r"(?i)has_?(?:more|next)(?:_?page)?|more_?(?:results|records)(?:_?available)?|(?:@odata\.)?next_?link"
+    r"|next_?(?:page|cursor|page_?token|token|url|records_?url|results_?url)|last_?evaluated_?key"
+)
+"""How services say that another page follows."""
+_LINK = re.compile(r"(?i)https?://|[/?]")
+_PLACED = re.compile(r"(?i)links?|paging|pagination|page_?info|meta|cursors?|response_?metadata")
 _LABEL = re.compile(r"\d{1,9}|(?:19|20)\d\d-\d\d(?:-\d\d.*)?", re.ASCII)
 """A number of a row, or a day: what rows are called where columns have names."""
 
@@ -60,7 +68,7 @@ def tables_in(value: Any) -> list[RecordTable]:
         return [RecordTable("", value)] if _is_records(value) else _beside(value)
     if not isinstance(value, dict):
         return []
-    whole = _named_rows(value) or _columnar(value) or _keyed(value, 2)
+    whole = cube_records(value) or _named_rows(value) or _columnar(value, 1) or _keyed(value, 2)
     return [RecordTable("", whole)] if whole else _of_members(value)
 
 
@@ -85,6 +93,9 @@ def _of_members(value: Record) -> list[RecordTable]:
             all_tables[0] = replace(all_tables[0], notes=(left,))
     if len(all_tables) == 1:
         return [_with_count(all_tables[0], value)]
+    if all_tables and _goes_on(value, 0):
+        largest = max(range(len(all_tables)), key=lambda n: len(all_tables[n].records))
+        all_tables[largest] = _with_more(all_tables[largest])
     return all_tables
 
 
@@ -92,13 +103,37 @@ def _with_count(table: RecordTable, value: Record) -> RecordTable:
     """A table with a note where the document says that there are more records than it holds, as
     services do that answer page by page."""
     held, total = len(table.records), max(_counts(value, 0), default=0)
-    if total <= held:
+    if total <= held and (total or not _goes_on(value, 0)):
         return table
+    if total <= held:
+        return _with_more(table)
     text = (
         f"The file says that there are {total:,} records and holds {held:,}: the others are on "
         f"other pages."
     )
     return replace(table, notes=(Note("records-elsewhere", text, total - held), *table.notes))
+
+
+def _with_more(table: RecordTable) -> RecordTable:
+    text = "The file says that more records follow, on other pages."
+    return replace(table, notes=(Note("records-elsewhere", text, 1), *table.notes))
+
+
+def _goes_on(value: Record, depth: int) -> bool:
+    """Whether a document says that another page follows: `has_more`, a link or a mark of the next."""
+    for key, member in value.items():
+        if _MORE.fullmatch(key) and (member is True or (isinstance(member, str) and member)):
+            return True
+        if key.lower() == "next" and isinstance(member, str) and _LINK.match(member):
+            return True
+        if isinstance(member, list) and _PLACED.fullmatch(key):
+            links = [link for link in member if isinstance(link, dict)]
+            if any("next" in (link.get("rel"), link.get("relation")) for link in links):
+                return True
+        inner = isinstance(member, dict) and (depth < 2 or _PLACED.fullmatch(key))
+        if inner and _goes_on(member, depth + 1):
+            return True
+    return False
 
 
 def _counts(value: Record, depth: int) -> Iterator[int]:
@@ -121,7 +156,7 @@ def _search(value: Record, path: str, depth: int) -> Iterator[RecordTable]:
             and any(isinstance(m, dict | list) for m in member)
         ):
             yield RecordTable(place, member)
-        elif isinstance(member, dict) and (records := _keyed(member, 3)):
+        elif isinstance(member, dict) and (records := _columnar(member, 3) or _keyed(member, 3)):
             yield RecordTable(place, records)
         elif isinstance(member, dict) and depth < _DEPTH:
             yield from _search(member, place, depth + 1)
@@ -181,17 +216,18 @@ def _named_rows(value: Record) -> list[Record]:
     return [{name: label, **record} for label, record in zip(labels, records, strict=True)]
 
 
-def _columnar(value: Record) -> list[Record]:
-    """`{"a": [1, 2], "b": [3, 4]}` as records."""
+def _columnar(value: Record, least: int) -> list[Record]:
+    """`{"a": [1, 2], "b": [3, 4]}` as records; fewer than `least` are rather limits or points."""
     lists = list(value.values())
     if (
         len(lists) < 2
         or not all(isinstance(v, list) for v in lists)
         or len({len(v) for v in lists}) != 1
-        or not lists[0]
+        or len(lists[0]) < least
     ):
         return []
-    if any(isinstance(m, dict) for v in lists for m in v):
+    inner = dict | list if least > 1 else dict
+    if any(isinstance(m, inner) for v in lists for m in v):
         return []
     return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
 
