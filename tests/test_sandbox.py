@@ -700,6 +700,15 @@ def test_no_key_reaches_a_child(tmp_path: Path, pool: Pool) -> None:
     assert "ANTHROPIC" not in said.stdout
 
 
+@landlock
+def test_a_temporary_folder_that_takes_nothing_leaves_no_child_without_confinement() -> None:
+    script = "import tempfile; tempfile.tempdir = '/none'; from leaf.sandbox.confine import confinement; print(confinement())"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=HERE.parent, capture_output=True, text=True, check=True
+    )
+    assert "kind='landlock'" in done.stdout
+
+
 # --- what is left behind
 
 
