@@ -18,7 +18,8 @@
     ├── CodeError               Python that does not run
     ├── SandboxError            a confined child ended without an answer
     │   ├── SandboxTimeoutError    over its time
-    │   └── SandboxMemoryError     over its memory
+    │   ├── SandboxMemoryError     over its memory
+    │   └── SandboxSpaceError      no room for what it wrote
     ├── ModelError              the model server failed; says whether trying again can help
     ├── TranscriptionError      sound could not be turned into words, or no engine is on that does it
     ├── DriveError              Google Drive refused or failed
@@ -153,6 +154,10 @@ class SandboxTimeoutError(SandboxError):
 
 class SandboxMemoryError(SandboxError):
     """A confined child wanted more memory than its limit."""
+
+
+class SandboxSpaceError(SandboxError):
+    """There was no room for what a confined child wrote; a moment later there may be."""
 
 
 class ModelError(LeafError):

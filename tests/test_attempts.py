@@ -3,10 +3,6 @@ refused here and succeed where nothing confines."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +15,7 @@ from leaf.sandbox.boxes import BLOCK, bytes_written, own_space
 from leaf.sandbox.confine import confinement
 from leaf.sandbox.namespace import PythonCell
 from leaf.sandbox.sessions import Sessions
+from tests.small_disk import on_small_disk
 
 HERE = Path(__file__).resolve().parent
 landlock = pytest.mark.skipif(
@@ -117,25 +114,6 @@ def test_a_bound_that_the_kernel_keeps_is_kept_and_named(tmp_path: Path) -> None
     """In namespaces of its own, where anybody may mount a file system of a fixed size."""
     (tmp_path / "boxes").mkdir()
     assert own_space(tmp_path) == 0
-    script = tmp_path / "bounded.py"
-    script.write_text(textwrap.dedent(BOUNDED))
-    apart = [shutil.which("unshare") or "unshare", "--user", "--map-root-user", "--mount"]
-    mount = (
-        'mount -t tmpfs -o size=40m,mode=0700 tmpfs "$1/boxes" || exit 77; exec "$0" "$2" "$1" "$3"'
-    )
-    command = ["sh", "-c", mount, sys.executable, str(tmp_path), str(script), str(HERE)]
-    try:
-        done = subprocess.run(
-            [*apart, *command],
-            cwd=HERE.parent,
-            env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(HERE.parent)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        pytest.skip("there is no unshare")
-    if done.returncode == 77 or "unshare" in done.stderr:
-        pytest.skip(f"no file system can be mounted here: {done.stderr}")
-    assert "more than is left of the 40 MB that all such work has together" in done.stdout, done
-    assert "bounded by the kernel, 40 MB for all" in done.stdout
+    said = on_small_disk(tmp_path / "boxes", BOUNDED, tmp_path, HERE)
+    assert "more than is left of the 40 MB that all such work has together" in said
+    assert "bounded by the kernel, 40 MB for all" in said

@@ -21,11 +21,17 @@ import os
 import sys
 import threading
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 NICE = 10
 """Where the kernel's scale goes from 0 to 19: a tenth of the weight of the app, where cores are short."""
+NO_ROOM = {
+    "IOException": "No space left",
+    "FileNotFoundError": "No usable temporary directory",
+}
+"""Names of errors of DuckDB and `tempfile` -> what stands in them where a disk takes no more."""
 
 
 def main() -> None:
@@ -111,14 +117,14 @@ def _answer(function: str, arguments: dict[str, Any]) -> str:
         module, name = function.split(":")
         value = getattr(importlib.import_module(module), name)(**arguments)
         return json.dumps({"value": value}, ensure_ascii=False)
-    except LeafError as e:
-        return json.dumps(
-            {"error": {"class": type(e).__name__, "message": e.message, "hint": e.hint}}
-        )
     except MemoryError:
         return json.dumps({"memory": True})
     except BaseException as e:  # noqa: BLE001 - Rust panics and SystemExit of parsers are no Exception
-        full = isinstance(e, OSError) and e.errno == errno.ENOSPC
+        full = any(map(_is_want_of_room, _with_causes(e)))
+        if isinstance(e, LeafError) and not full:
+            return json.dumps(
+                {"error": {"class": type(e).__name__, "message": e.message, "hint": e.hint}}
+            )
         wide = isinstance(e, OSError) and e.errno in (errno.EFBIG, errno.EDQUOT)
         details = "".join(traceback.format_exception(e))[-8_000:]
         return json.dumps(
@@ -132,6 +138,27 @@ def _answer(function: str, arguments: dict[str, Any]) -> str:
                 }
             }
         )
+
+
+def _with_causes(error: BaseException) -> Iterator[BaseException]:
+    """An error and what it was raised for, or after: a reader calls a file damaged, and a library says
+    that it cannot tidy up, where there was no room to write."""
+    seen: set[int] = set()
+    pending: list[BaseException | None] = [error]
+    while pending:
+        one = pending.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            pending += [one.__cause__, one.__context__]
+            yield one
+
+
+def _is_want_of_room(error: BaseException) -> bool:
+    """Whether a disk took no more."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return True
+    words = NO_ROOM.get(type(error).__name__)
+    return words is not None and words in str(error)
 
 
 def _yield_to_app() -> None:

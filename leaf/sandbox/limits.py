@@ -74,9 +74,9 @@ def output_error(limits: CallLimits) -> errors.SandboxError:
     )
 
 
-def space_error(most: int) -> errors.SandboxError:
+def space_error(most: int) -> errors.SandboxSpaceError:
     """Of the bytes that the kernel gives all children together none are left."""
-    return errors.SandboxError(
+    return errors.SandboxSpaceError(
         f"The work wrote more than is left of the {most // 1024**2:,} MB that all such work has "
         f"together, and was ended.",
         "Try again in a moment, or ask for a smaller part.",

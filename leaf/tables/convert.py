@@ -23,6 +23,7 @@ from leaf.errors import (
     NotFoundError,
     RunError,
     SandboxError,
+    SandboxSpaceError,
     SandboxTimeoutError,
     StorageError,
     StoreError,
@@ -106,7 +107,7 @@ class Converter:
             try:
                 return self._convert(file, stop, on_progress)
             except (FileError, SandboxError) as e:
-                if not isinstance(e, SandboxTimeoutError):
+                if not isinstance(e, SandboxTimeoutError | SandboxSpaceError):
                     self._failures[*key, file.kind] = e
                 raise
 
@@ -202,7 +203,7 @@ class Converter:
             if isinstance(answer, LeafError):
                 raise answer
             self._keep(file, folder, answer)
-        except SandboxTimeoutError:
+        except (SandboxTimeoutError, SandboxSpaceError):
             return
         except (FileError, SandboxError) as e:
             self._failures[file.workspace_id, file.sha256, file.kind] = e
