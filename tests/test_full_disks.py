@@ -10,9 +10,34 @@ import pyarrow.parquet as pq
 import pytest
 
 from leaf.sandbox.confine import confinement
+from tests.leaf_kit import add, opened
 from tests.small_disk import on_small_disk
 
 NO_SPACE = "There is no space left on the disk. Free some space and try again."
+RESTORED = """
+    import sys
+    from pathlib import Path
+    from leaf.errors import StoreError
+    from leaf.keeping.restore import restore
+    from leaf.settings import Settings
+    from tests.leaf_kit import opened
+    from tests.small_disk import filled
+
+    disk, source = map(Path, sys.argv[1:])
+    settings = Settings(home=disk / "home")
+    with filled(disk, left=3_000_000):
+        try:
+            restore(settings, source)
+        except StoreError as e:
+            print(e.message.replace(str(disk), "DISK"))
+    print(*sorted(path.name for path in settings.home.iterdir()))
+    restore(settings, source)
+    restore(settings, source, replace=True)
+    print(*sorted(path.name for path in settings.home.iterdir()))
+    with opened(settings.home) as leaf:
+        session = leaf.session(leaf.local_scope())
+        print(*(len(session.files.path(file.id).read_bytes()) for file in session.files.list()))
+"""
 READ = """
     import json, sys
     from pathlib import Path
@@ -61,3 +86,21 @@ def test_a_file_that_there_was_no_room_to_read_is_not_called_damaged(
     """Neither at once nor once there is room again; a query says what it lacks, too."""
     lines = on_small_disk(tmp_path, READ, tmp_path, numbers).splitlines()
     assert lines == [NO_SPACE, "Result r2", NO_SPACE, NO_SPACE]
+
+
+def test_a_backup_for_which_there_is_no_room_changes_nothing(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        add(session, "large.bin", random.Random(1).randbytes(4_000_000))
+        (tmp_path / "home" / "rates.json").write_text("{}")
+        leaf.backup(tmp_path / "saved.zip")
+    (tmp_path / "disk").mkdir()
+    lines = on_small_disk(
+        tmp_path / "disk", RESTORED, tmp_path / "disk", tmp_path / "saved.zip"
+    ).splitlines()
+    needed, free = "The backup takes about 3.8 MB, ", "and the disk of DISK/home has 2."
+    assert lines[0].startswith(needed + free)
+    assert lines[1] == "leaf.duckdb"
+    assert "rates.json" in lines[2]
+    assert ".restored" not in lines[2]
+    assert lines[3] == "4000000"

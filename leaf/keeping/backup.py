@@ -23,6 +23,7 @@ from leaf.store import Store, rows
 from leaf.store.blob_names import KEPT
 from leaf.store.changes import TOPICS
 from leaf.store.database import Snapshot
+from leaf.store.space import size
 from leaf.store.vault import KEY_FILE
 
 SECRET_TABLES = ("integrations", "oauth_states", "drive_tokens")
@@ -108,8 +109,8 @@ def _check_room(snapshot: Snapshot, target: Path) -> None:
     needed, free = int(totals[0]["size"]), shutil.disk_usage(target.parent).free
     if needed > free:
         raise StoreError(
-            f"The backup takes about {needed / 1e9:,.1f} GB, and the disk of {target.parent} has "
-            f"{free / 1e9:,.1f} GB left.",
+            f"The backup takes about {size(needed)}, and the disk of {target.parent} has "
+            f"{size(free)} left.",
             "Free some space, or name another disk.",
         )
 

@@ -4,10 +4,11 @@ transaction."""
 from __future__ import annotations
 
 import dataclasses
+import logging
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,15 +18,19 @@ from leaf.keeping.archive import BackupManifest, BackupPart, BackupSource
 from leaf.keeping.backup import KEPT_FOLDERS
 from leaf.keeping.notes import Notes, RemovalNote
 from leaf.settings import Settings
-from leaf.store import audit, open_database, removal, rows
+from leaf.store import audit, open_database, removal, rows, space
 from leaf.store.blobs import Blobs
 from leaf.store.changes import TOPICS
-from leaf.store.database import Transaction
+from leaf.store.database import Database, Transaction
 from leaf.store.migrate import apply, migrations
 from leaf.store.model import Scope
 from leaf.store.objects.database import DatabaseObjects
 from leaf.store.objects.opening import open_objects
 from leaf.store.removal import Gone
+
+STAGED = ".restored"
+"""Folder of the data folder for what is about to be put into it."""
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
     with archive.opened(source) as (backup, manifest):
         _check_version(source, manifest)
         _verify(source, backup, manifest)
-        with closing(open_database(settings)) as db:
+        with ExitStack() as stack:
+            db = stack.enter_context(closing(open_database(settings)))
             objects = open_objects(settings, db)
             blobs = Blobs(settings.home, objects, settings.storage.cache_bytes)
             inside = isinstance(objects, DatabaseObjects)
@@ -64,6 +70,8 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
                         "--replace, which deletes what is there.",
                     )
                 replaced = removal.unscoped_everything(tx, rows.schema(tx))
+                _check_room(settings.home, _lacking(blobs, backup), manifest)
+                staged = stack.enter_context(_staged(settings.home, backup, manifest))
                 if not inside:
                     _restore_blobs(blobs, backup)
                 _load(tx, backup, manifest)
@@ -72,14 +80,14 @@ def restore(settings: Settings, source: Path, *, replace: bool = False) -> Resto
                 audit.add(tx, Scope("", ""), "backup restored", manifest.made_at)
                 # First: rows without their key cannot be read; a key alone is written over next time.
                 if not replace:
-                    _restore_files(settings.home, backup, manifest)
+                    _put_in_place(staged, settings.home)
             if inside:  # their tables were made anew with all others
                 _restore_blobs(blobs, backup)
             if replace:
                 for name in KEPT_FOLDERS:  # a chat may be in both, with results of the same names
                     shutil.rmtree(settings.home / name, ignore_errors=True)
-                _restore_files(settings.home, backup, manifest)
-                db.scrub()
+                _put_in_place(staged, settings.home)
+                _scrub(db)
     return Restored(
         sum(manifest.rows.values()),
         manifest.blobs,
@@ -115,6 +123,25 @@ def _verify(source: Path, backup: BackupSource, manifest: BackupManifest) -> Non
     missing = [table for table in manifest.rows if f"rows/{table}.jsonl" not in manifest.parts]
     if count != manifest.blobs or missing:
         raise archive.damaged(source, "parts of it are missing")
+
+
+def _check_room(home: Path, lacking: Iterable[int], manifest: BackupManifest) -> None:
+    """Before anything is written; a disk that fills up meanwhile is told as well."""
+    needed = sum(lacking) + sum(part.size for part in manifest.parts.values())
+    free = shutil.disk_usage(home).free
+    if needed > free:
+        raise StoreError(
+            f"The backup takes about {space.size(needed)}, and the disk of {home} has {space.size(free)} left.",
+            "Free some space, or set LEAF_HOME to another disk. Nothing was changed.",
+        )
+
+
+def _lacking(blobs: Blobs, backup: BackupSource) -> Iterator[int]:
+    """Bytes of each blob that is yet to be written to the data folder."""
+    if blobs.store is None:
+        for workspace_id, sha256, size in _blobs(backup):
+            if not blobs.exists(workspace_id, sha256):
+                yield size
 
 
 def _blobs(backup: BackupSource) -> Iterator[tuple[str, str, int]]:
@@ -155,6 +182,14 @@ def _note(tx: Transaction, notes: Notes, replaced: list[Gone]) -> None:
         notes.write(tx, RemovalNote(gone))
 
 
+def _scrub(db: Database) -> None:
+    """What cannot be rewritten now is with the next start, by the note of what was replaced."""
+    try:
+        db.scrub()
+    except StoreError as e:
+        logger.warning("what was replaced is not gone yet: %s", e)
+
+
 def _check_counts(tx: Transaction, manifest: BackupManifest) -> None:
     """Raises StoreError, which takes everything back."""
     tables = rows.schema(tx)
@@ -169,15 +204,48 @@ def _check_counts(tx: Transaction, manifest: BackupManifest) -> None:
             )
 
 
-def _restore_files(home: Path, backup: BackupSource, manifest: BackupManifest) -> None:
+@contextmanager
+def _staged(home: Path, backup: BackupSource, manifest: BackupManifest) -> Iterator[Path]:
+    """A folder of the data folder with all that stands beside the database, which is written before
+    any row is: a disk that fills up changes nothing. Raises StoreError."""
+    folder = home / STAGED
+    shutil.rmtree(folder, ignore_errors=True)  # of a restore that was killed
+    try:
+        with _explained(home):
+            for name in manifest.parts:
+                if name.startswith("files/"):
+                    path = folder / name.removeprefix("files/")
+                    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    with backup.open(name) as stream, path.open("wb") as file:
+                        path.chmod(0o600)
+                        shutil.copyfileobj(stream, file)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put_in_place(staged: Path, home: Path) -> None:
     """Each whole or not at all."""
-    for name in manifest.parts:
-        if not name.startswith("files/"):
-            continue
-        path = home / name.removeprefix("files/")
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside = path.with_name(f".{path.name}.restored")
-        with backup.open(name) as stream, beside.open("wb") as file:
-            beside.chmod(0o600)
-            shutil.copyfileobj(stream, file)
-        beside.replace(path)
+    with _explained(home):
+        for path in sorted(staged.rglob("*")):
+            target = home / path.relative_to(staged)
+            if path.is_dir():
+                target.mkdir(parents=True, exist_ok=True, mode=0o700)
+            else:
+                beside = target.with_name(f".{target.name}.restored")
+                try:
+                    shutil.move(path, beside)  # a folder of it may be a disk of its own
+                    beside.replace(target)
+                finally:
+                    beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _explained(home: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as e:
+        raise StoreError(
+            f"The data folder {home} cannot be written: {e.strerror}.",
+            "Free some space or fix its permissions, then restore again.",
+        ) from e
