@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -46,8 +46,7 @@ def on_small_disk(
 def filled(folder: Path, left: int = 0) -> Iterator[None]:
     """Its disk has `left` bytes meanwhile."""
     ballast = folder / "ballast"
-    with ballast.open("wb") as file:
-        file.truncate(0)
+    with suppress(OSError), ballast.open("wb", buffering=0) as file:  # others write meanwhile
         for _ in range((shutil.disk_usage(folder).free - left) // 4096):
             file.write(bytes(4096))
     try:

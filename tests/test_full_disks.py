@@ -38,6 +38,43 @@ RESTORED = """
         session = leaf.session(leaf.local_scope())
         print(*(len(session.files.path(file.id).read_bytes()) for file in session.files.list()))
 """
+ASKED = """
+    import sys
+    from contextlib import ExitStack, suppress
+    from pathlib import Path
+    from leaf.errors import StoreError
+    from leaf.shapes.part_values import data_in
+    from tests.leaf_kit import finished, opened
+    from tests.small_disk import filled
+
+    (disk,) = map(Path, sys.argv[1:])
+
+    def told(message, enough):
+        "What was said of how it stands, once there is enough."
+        texts, position = [], 0
+        while not enough(texts):
+            piece = session.messages.watch(message.id).read(position, timeout=60)
+            texts += [found["text"] for c in piece.chunks if (found := data_in(c, "status"))]
+            if piece.done or piece.position == position:
+                break
+            position = piece.position
+        return texts
+
+    with opened(disk / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        finished(session, session.messages.send(chat.id, "hello").id)
+        with ExitStack() as full:
+            with leaf._house.runs.board.news:  # nothing is begun meanwhile
+                message = session.messages.send(chat.id, "hello again")
+                full.enter_context(filled(disk))
+                with suppress(StoreError):  # until not a byte of its log is left
+                    while True:
+                        session.chats.rename(chat.id, "hello")
+            print(told(message, bool)[0].replace(str(disk), "DISK"))
+        print(finished(session, message.id).status)
+        print(repr(told(message, lambda texts: False)[-1]))
+"""
 READ = """
     import json, sys
     from pathlib import Path
@@ -104,3 +141,11 @@ def test_a_backup_for_which_there_is_no_room_changes_nothing(tmp_path: Path) -> 
     assert "rates.json" in lines[2]
     assert ".restored" not in lines[2]
     assert lines[3] == "4000000"
+
+
+def test_an_answer_that_waits_for_room_says_so_and_comes(tmp_path: Path) -> None:
+    waits, status, last = on_small_disk(tmp_path, ASKED, tmp_path).splitlines()
+    assert waits.endswith(
+        "is full, so this was not saved. This answer goes on by itself when that is over."
+    ), waits
+    assert (status, last) == ("completed", "''")

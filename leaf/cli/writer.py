@@ -90,6 +90,9 @@ class TextWriter:
             self._note_once(
                 " · ".join(filter(None, (f"Source: {chunk['title']}", place_of(chunk))))
             )
+        elif waits := data_in(chunk, "status"):
+            if waits["text"]:
+                self._note(f"· {waits['text']}")
         elif (covered := data_in(chunk, "coverage")) is not None:
             self._note_coverage(covered)
         elif receipts := data_in(chunk, "receipts"):

@@ -68,6 +68,8 @@ class RunBoard:
         well, in case that this one has room first."""
         self.alone = True
         """Whether no other process shares the history, so that all that waits is this one's."""
+        self._reasons: dict[str, str] = {}
+        """Message id -> what was said last of why it is not written just now."""
         self.told = 0
         """How many times answers changed, here or elsewhere."""
         self.news = threading.Condition(threading.RLock())
@@ -141,6 +143,8 @@ class RunBoard:
             run = self.runs.setdefault(entry.message_id, Run(entry.message_id))
             live = self.live.setdefault(entry.message_id, Live(entry, Stream()))
             live.again_at = None
+            if self._reasons.pop(entry.message_id, ""):
+                run.emit(status_chunk(""))
             if self.closed:
                 run.stop.set()
         if followed is not None and followed.elsewhere:
@@ -192,15 +196,23 @@ class RunBoard:
         with self.news:
             if live := self.live.get(message_id):
                 live.again_at = time.monotonic() + AGAIN_SECONDS
-                self.runs[message_id].emit(
-                    status_chunk(f"{reason} This answer goes on by itself when that is over.")
-                )
+                self.say_why(message_id, reason)
                 self.news.notify_all()
+
+    def say_why(self, message_id: str, reason: str) -> None:
+        """Tell whoever watches an answer why it is not written just now, once for each reason, until
+        it is."""
+        with self.news:
+            run = self.runs.get(message_id)
+            if run is not None and self._reasons.get(message_id) != reason:
+                self._reasons[message_id] = reason
+                run.emit(status_chunk(f"{reason} This answer goes on by itself when that is over."))
 
     def release(self, message_id: str) -> Live | None:
         """This process writes it no more. Returns what it had of it."""
         with self.news:
             live = self.live.pop(message_id, None)
+            self._reasons.pop(message_id, None)
         if live:
             self.tell(live.entry, LIVE)
         return live
@@ -221,6 +233,7 @@ class RunBoard:
         after all, which begins it anew in a while."""
         with self.news:
             run, live = self.runs.pop(message_id, None), self.live.pop(message_id, None)
+            self._reasons.pop(message_id, None)
             if live and again:
                 at = time.monotonic() + AGAIN_SECONDS
                 self.live[message_id] = Live(live.entry, Stream(), at)
@@ -245,6 +258,7 @@ class RunBoard:
         """Take a question out of the queue; who watches it gets its last chunk."""
         with self.news:
             entry = self.waiting.remove(message_id)
+            self._reasons.pop(message_id, None)
             if run := self.runs.get(message_id):
                 run.emit(last)
         if entry:

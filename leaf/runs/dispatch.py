@@ -61,6 +61,7 @@ class Dispatcher:
                 logger.warning("run %s waits: %s", entry.message_id, logs.reason(e))
                 self.unsure.add(entry.message_id)
                 self._board.leave_alone(entry.chat_id, FAILED_SECONDS)
+                self._board.say_why(entry.message_id, e.message)
 
     def _claim(self, entry: QueueEntry) -> None:
         told = self._board.told
