@@ -245,7 +245,10 @@ class Leaf:
         """Save everything under a new name, a folder or a `.zip`, while all goes on; connections
         to other services only with `secrets`. Raises InvalidInputError, StoreError."""
         summary = backup(self._house.store, self.settings.home, target, secrets=secrets)
-        audit.note(self._db, OPERATOR, "backup made")
+        try:
+            audit.note(self._db, OPERATOR, "backup made")
+        except StoreError as e:  # that a disk is full is a reason to make one elsewhere
+            logging.getLogger("leaf").warning("a backup is not written down: %s", e)
         return summary
 
     def space(self) -> SpaceUsed:

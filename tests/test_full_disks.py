@@ -75,6 +75,34 @@ ASKED = """
         print(finished(session, message.id).status)
         print(repr(told(message, lambda texts: False)[-1]))
 """
+DONE = """
+    import sys
+    from contextlib import suppress
+    from pathlib import Path
+    from leaf.errors import StoreError
+    from tests.leaf_kit import add, opened
+    from tests.small_disk import filled
+
+    disk, elsewhere = map(Path, sys.argv[1:])
+    home = disk / "home"
+    with opened(home) as leaf:
+        session = leaf.session(leaf.local_scope())
+        file, chat = add(session, "a.txt", b"a"), session.chats.create()
+        with filled(disk):
+            with suppress(StoreError):  # until not a byte of its log is left
+                while True:
+                    session.chats.rename(chat.id, "hello")
+            print("saved", leaf.backup(elsewhere / "saved.zip").blobs)
+        (home / "removing").write_text("in the way")
+        try:
+            session.files.purge(file.id)
+        except StoreError as e:
+            print(e.message)
+        (home / "removing").unlink()
+        print("kept" if session.files.path(file.id).is_file() else "lost")
+        session.files.purge(file.id)
+        print("gone" if not session.files.list() else "kept")
+"""
 READ = """
     import json, sys
     from pathlib import Path
@@ -149,3 +177,9 @@ def test_an_answer_that_waits_for_room_says_so_and_comes(tmp_path: Path) -> None
         "is full, so this was not saved. This answer goes on by itself when that is over."
     ), waits
     assert (status, last) == ("completed", "''")
+
+
+def test_a_full_disk_is_saved_and_what_cannot_be_deleted_stays(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    lines = on_small_disk(tmp_path / "disk", DONE, tmp_path / "disk", tmp_path).splitlines()
+    assert lines == ["saved 1", "The data folder cannot be written: File exists.", "kept", "gone"]

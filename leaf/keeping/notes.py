@@ -12,11 +12,13 @@ import json
 import logging
 import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from leaf.errors import StoreError
 from leaf.settings.private import write_private
 from leaf.store.blobs import Blobs
 from leaf.store.database import Database, Transaction, now
@@ -52,20 +54,27 @@ class Notes:
         self._folder = home / "removing"
 
     def write(self, tx: Transaction, note: RemovalNote) -> None:
-        """In the transaction of the deletion, before it ends."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """In the transaction of the deletion, before it ends. Raises StoreError."""
         note.path = self._folder / f"{note.id}.json"
         if self._rows:
             tx.execute(
                 "INSERT INTO removal_notes (id, gone, noted_at) VALUES (:id, :gone, :at)",
                 {"id": note.id, "gone": note.json, "at": now()},
             )
-        write_private(note.path, json.dumps(note.json))
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_private(note.path, json.dumps(note.json))
+        except OSError as e:
+            raise StoreError(
+                f"The data folder cannot be written: {e.strerror}.",
+                "Free some space or fix its permissions.",
+            ) from e
 
     def take_back(self, note: RemovalNote) -> None:
-        """Nothing was deleted."""
+        """Nothing was deleted. A note that stays removes nothing that a row names."""
         if note.path is not None:
-            note.path.unlink(missing_ok=True)
+            with suppress(OSError):
+                note.path.unlink()
 
     def done(self, note: RemovalNote) -> None:
         """All of it is gone. Raises StoreError."""

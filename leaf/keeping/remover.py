@@ -192,7 +192,7 @@ class Remover:
             if scrub:
                 self._scrub()
             self._notes.done(note)
-        except LeafError as e:
+        except (LeafError, OSError) as e:
             logger.warning("what was deleted is not gone yet: %s", e)
             return False
         self._store.space.look_again()
