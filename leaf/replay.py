@@ -9,10 +9,10 @@ from __future__ import annotations
 import atexit
 import hashlib
 import io
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from leaf.exports.manifest import FILES, KeptAnswer, KeptCall, KeptFile, Manifes
 from leaf.files.library import open_path
 from leaf.provenance.receipts.answer import of_answer
 from leaf.settings import Settings
+from leaf.settings.disk import scratch
 from leaf.shapes.parts import Part, ToolPart
 from leaf.shapes.results import Output
 from leaf.store.model import File, Message
@@ -111,11 +112,11 @@ def replay(bundle: Path, data: Path, on_line: Callable[[ReportLine], None] = _ig
     UnreadableFileError, NotFoundError."""
     from leaf.wiring import confined
 
-    with tempfile.TemporaryDirectory(prefix="leaf-replay-") as folder:
-        whole = Path(folder) / "bundle.zip"
+    with scratch("replay") as folder:
+        whole = folder / "bundle.zip"
         whole.write_bytes(_bytes(bundle))
         contents = confined(
-            Path(folder),
+            folder,
             "leaf.exports.reading:read",
             {"path": "in:bundle"},
             {"bundle": whole},
@@ -168,8 +169,8 @@ class Workbench:
             file if isinstance(file, KeptFile) else KeptFile.model_validate(file) for file in files
         ]
         self._paths, self._others = find_files(self._files, data)
-        self._folder = tempfile.TemporaryDirectory(prefix="leaf-replay-")
-        self._leaf = build(Settings(home=Path(self._folder.name)))
+        self._folder = ExitStack()
+        self._leaf = build(Settings(home=self._folder.enter_context(scratch("replay"))))
         self._open = True
         atexit.register(self.close)
         self._session = self._leaf.session(self._leaf.local_scope())
@@ -203,7 +204,7 @@ class Workbench:
             self._open = False
             atexit.unregister(self.close)
             self._leaf.close()
-            self._folder.cleanup()
+            self._folder.close()
 
     @property
     def missing(self) -> list[KeptFile]:
@@ -268,10 +269,8 @@ class Workbench:
             self._session.results.number_next(self._chat.id, int(name[1:]))
         output = self._session.tools.run("query_tables", {"sql": sql}, chat_id=self._chat.id)
         result_id = output.data.to_json()["table"]["result_id"]
-        with tempfile.TemporaryDirectory(prefix="leaf-query-") as folder:
-            path = self._session.results.export(
-                self._chat.id, result_id, "parquet", into=Path(folder)
-            )
+        with scratch("query") as folder:
+            path = self._session.results.export(self._chat.id, result_id, "parquet", into=folder)
             return pd.read_parquet(path)
 
     def keep(self, name: str, frame: pd.DataFrame) -> None:
@@ -282,8 +281,8 @@ class Workbench:
         if not name or self._session.results.gone(self._chat.id, name) is None:
             return
         self._session.results.number_next(self._chat.id, int(name[1:]))
-        with tempfile.TemporaryDirectory(prefix="leaf-query-") as folder:
-            path = Path(folder) / "table.parquet"
+        with scratch("query") as folder:
+            path = folder / "table.parquet"
             frames.write(frame, path)
             self._session.results.keep_table(self._chat.id, path)
 

@@ -103,6 +103,43 @@ DONE = """
         session.files.purge(file.id)
         print("gone" if not session.files.list() else "kept")
 """
+TEMPORARY = """
+    import io, json, sys, tempfile, zipfile
+    from pathlib import Path
+    from leaf.errors import LeafError
+    from tests.leaf_kit import opened
+    from tests.small_disk import filled
+
+    disk, home = map(Path, sys.argv[1:])
+    tempfile.tempdir = str(disk)
+
+    def said(act):
+        try:
+            return act()
+        except LeafError as e:
+            return str(e)
+
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("a.txt", "a")
+        file.writestr("b.txt", "b" * 100_000)
+    with opened(home) as leaf:
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        run = lambda name, **given: session.tools.run(name, json.dumps(given), chat_id=chat.id).text
+        run("create_document", title="T", content="# Words")
+        (document,) = session.documents.list()
+        acts = [
+            lambda: session.documents.export(document.id, "docx").name,
+            lambda: run("run_python", code="import pandas as pd; pd.DataFrame({'a': [1]})")[:10],
+            lambda: len(session.files.add("all.zip", io.BytesIO(archive.getvalue())).inside),
+        ]
+        with filled(disk):
+            for act in acts:
+                print(said(act))
+        for act in acts:
+            print(said(act))
+"""
 READ = """
     import json, sys
     from pathlib import Path
@@ -183,3 +220,15 @@ def test_a_full_disk_is_saved_and_what_cannot_be_deleted_stays(tmp_path: Path) -
     (tmp_path / "disk").mkdir()
     lines = on_small_disk(tmp_path / "disk", DONE, tmp_path / "disk", tmp_path).splitlines()
     assert lines == ["saved 1", "The data folder cannot be written: File exists.", "kept", "gone"]
+
+
+def test_a_full_disk_for_temporary_files_is_named_and_none_of_the_work_is_lost(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "disk").mkdir()
+    lines = on_small_disk(
+        tmp_path / "disk", TEMPORARY, tmp_path / "disk", tmp_path / "home"
+    ).splitlines()
+    full = "The disk that holds temporary files is full. Free some space there and try again."
+    assert lines[:3] == [full, full, NO_SPACE]
+    assert lines[3:] == ["T.docx", "Cell 1 ran", "2"]

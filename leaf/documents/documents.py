@@ -4,7 +4,6 @@ ever overwritten."""
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -24,6 +23,7 @@ from leaf.errors import (
 from leaf.sandbox.answers import unreadable
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
+from leaf.settings.disk import scratch
 from leaf.store import Store, documents
 from leaf.store.documents import NewDocument, VersionChange
 from leaf.store.model import Document, DocumentKind, DocumentVersion, File, Scope
@@ -254,12 +254,12 @@ class DocumentService:
         self, text: str, title: str, ending: str, pictures: Sequence[bytes] = ()
     ) -> tuple[bytes, tuple[str, ...]]:
         """The same, and what could not be shown."""
-        with tempfile.TemporaryDirectory(prefix="leaf-typeset-") as folder:
+        with scratch("typeset") as folder:
             drawn = []
             for number, picture in enumerate(pictures):
-                drawn.append(Path(folder) / f"{number}.png")
+                drawn.append(folder / f"{number}.png")
                 drawn[-1].write_bytes(picture)
-            source = Path(folder) / "text.md"
+            source = folder / "text.md"
             source.write_text(text, encoding="utf-8")
             data, notes = self._converted(source, ending, title, drawn)
             if notes:
@@ -277,7 +277,7 @@ class DocumentService:
     def _converted(
         self, path: Path, ending: str, title: str, pictures: Sequence[Path] = ()
     ) -> tuple[bytes, tuple[str, ...]]:
-        with tempfile.TemporaryDirectory(prefix="leaf-export-") as folder:
+        with scratch("export") as folder:
             drawn = {f"{number}.png": picture for number, picture in enumerate(pictures)}
             arguments = {
                 "path": "in:text",
@@ -293,7 +293,7 @@ class DocumentService:
                     returns=tuple[str, ...],
                     inputs={"text": path, **drawn},
                     limits=EXPORT,
-                    out=Path(folder),
+                    out=folder,
                     takes=rf"document\.{re.escape(ending)}",
                 )
             except LeafError as e:
@@ -301,7 +301,7 @@ class DocumentService:
                     f"The {ending.upper()} could not be made: {e.message}",
                     e.hint or "Download the text itself.",
                 ) from e
-            output = Path(folder) / f"document.{ending}"
+            output = folder / f"document.{ending}"
             if not output.is_file():
                 raise unreadable()
             return output.read_bytes(), tuple(note[:NOTE] for note in notes[:NOTES])

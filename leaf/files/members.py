@@ -3,7 +3,6 @@ a file of its own."""
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,6 +16,7 @@ from leaf.readers.base import Note, holds_files
 from leaf.sandbox.answers import unreadable
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
+from leaf.settings.disk import scratch
 from leaf.store import Store, files
 from leaf.store.model import File, Json, Scope
 
@@ -167,12 +167,12 @@ class Members:
                 f"It lies in {DEEPEST} archives already, so it was not unpacked: add it by itself."
             )
             return Unpacked(self._say(scope, file, [Note("members-deep", text, 1)]), ())
-        with tempfile.TemporaryDirectory(prefix="leaf-unpacked-") as folder:
+        with scratch("unpacked") as folder:
             try:
-                contents = self._take_out(scope, file, Path(folder), left, stop)
+                contents = self._take_out(scope, file, folder, left, stop)
             except (FileError, SandboxError) as e:
                 return Unpacked(self._fail(scope, file, e), ())
-            inside = self._add(scope, file, Path(folder), contents.members, stop, on_member)
+            inside = self._add(scope, file, folder, contents.members, stop, on_member)
         notes = [*contents.notes, *_unread(contents.problems, contents.problem_count)]
         deeper = [
             self._unpack(scope, member, left, depth - 1, stop, on_member) for member in inside

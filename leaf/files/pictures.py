@@ -8,7 +8,6 @@ recipe another number, and what was sent stays as it was.
 from __future__ import annotations
 
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from leaf.readers.locate.where import span
 from leaf.sandbox.answers import unreadable
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
+from leaf.settings.disk import scratch
 from leaf.store import Store, media
 from leaf.store.media import DerivedPicture
 from leaf.store.model import File, Scope
@@ -164,7 +164,7 @@ class Pictures:
             raise InvalidInputError(
                 f"{current.name} has no pages that can be drawn.", "Read its text."
             )
-        with tempfile.TemporaryDirectory(prefix="leaf-page-") as folder:
+        with scratch("page") as folder:
             arguments = {
                 "path": "in:file",
                 "kind": "pdf",
@@ -180,10 +180,10 @@ class Pictures:
                     returns=list[PictureMade],
                     inputs=inputs,
                     limits=DRAW,
-                    out=Path(folder),
+                    out=folder,
                     takes=PAGE_FILE,
                 )
-            return _written(Path(folder) / _file_of(page)).read_bytes()
+            return _written(folder / _file_of(page)).read_bytes()
 
     def marked_page(self, scope: Scope, file: File, page: int, quote: str) -> tuple[bytes, int]:
         """A page of a PDF as JPEG with the quoted words marked, and the number of marks: one a
@@ -192,7 +192,7 @@ class Pictures:
         Raises NotFoundError, FileError, InvalidInputError.
         """
         current = self._current(scope, file.id)
-        with tempfile.TemporaryDirectory(prefix="leaf-page-") as folder:
+        with scratch("page") as folder:
             with work_on(current.name):
                 marks = self._pool.call(
                     "leaf.files.child:marked_picture",
@@ -200,10 +200,10 @@ class Pictures:
                     returns=int,
                     inputs={"file": self._bytes_of(scope, current.sha256)},
                     limits=DRAW,
-                    out=Path(folder),
+                    out=folder,
                     takes=r"page\.jpg",
                 )
-            return _written(Path(folder) / "page.jpg").read_bytes(), max(0, marks)
+            return _written(folder / "page.jpg").read_bytes(), max(0, marks)
 
     def keep_figure(
         self, scope: Scope, chat_id: str, png: Path, stop: threading.Event | None = None
@@ -213,7 +213,7 @@ class Pictures:
 
         Raises UnreadableFileError, SandboxError and its kinds, RunError after `stop`.
         """
-        with tempfile.TemporaryDirectory(prefix="leaf-figure-") as folder:
+        with scratch("figure") as folder:
             arguments = {
                 "path": "in:figure.png",
                 "out": "out:",
@@ -227,12 +227,12 @@ class Pictures:
                 returns=PictureSize,
                 inputs=inputs,
                 limits=DRAW,
-                out=Path(folder),
+                out=folder,
                 takes=r"figure\.png",
                 stop=stop,
             )
             self._store.space.check()
-            with _written(Path(folder) / "figure.png").open("rb") as stream:
+            with _written(folder / "figure.png").open("rb") as stream:
                 blob = self._store.blobs.put(scope.workspace_id, stream, LARGEST, lasting=False)
         # Made from no file, so that no file's deletion takes it away, not even that of a file with
         # the same bytes.
@@ -284,7 +284,7 @@ class Pictures:
             "out": "out:",
             "max_edge": recipe.edge,
         }
-        with tempfile.TemporaryDirectory(prefix="leaf-pictures-") as folder:
+        with scratch("pictures") as folder:
             try:
                 with work_on(file.name):
                     drawn = self._pool.call(
@@ -293,7 +293,7 @@ class Pictures:
                         returns=list[PictureMade],
                         inputs={"file": self._bytes_of(scope, file.sha256)},
                         limits=DRAW,
-                        out=Path(folder),
+                        out=folder,
                         takes=PAGE_FILE,
                         stop=stop,
                     )
@@ -306,7 +306,7 @@ class Pictures:
                 raise unreadable()
             pictures = {}
             for one in drawn:
-                with _written(Path(folder) / _file_of(one.page)).open("rb") as stream:
+                with _written(folder / _file_of(one.page)).open("rb") as stream:
                     blob = self._store.blobs.put(scope.workspace_id, stream, LARGEST, lasting=False)
                 derived = DerivedPicture(
                     file.sha256,

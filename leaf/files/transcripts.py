@@ -37,6 +37,7 @@ from leaf.files.captions import DONE, WHOLE, KeptCaptions, read_webvtt, webvtt
 from leaf.readers.locate.where import timestamp
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
+from leaf.settings.disk import scratch
 from leaf.store.model import File, Scope
 from leaf.transcription.base import Cue, Pcm, Transcriber, raise_if_stopped
 from leaf.transcription.engines import none_is_on
@@ -199,8 +200,8 @@ class TranscriptService:
         if not cues:
             yield None
             return
-        with tempfile.TemporaryDirectory(prefix="leaf-transcript-") as folder:
-            path = Path(folder) / WHOLE
+        with scratch("transcript") as folder:
+            path = folder / WHOLE
             path.write_text(webvtt(cues), encoding="utf-8")
             yield path, pieces[-1][0]
 

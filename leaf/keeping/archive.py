@@ -13,7 +13,6 @@ killed process has left of one beside it goes with the next one there, a day lat
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -29,6 +28,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from leaf.errors import InvalidInputError, LeafError, StoreError
+from leaf.settings.disk import wants_room
 from leaf.store import leftovers
 
 FORMAT = 1
@@ -36,7 +36,6 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 PIECE = 1024 * 1024
 _PART = re.compile(r"(?:[\w.-]+/)*[\w.-]+")
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _BROKEN = (OSError, EOFError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """What comes of reading a part of which bits are others now: in a ZIP also another method, a password
 (both are a RuntimeError), a name that is no text."""
@@ -179,7 +178,7 @@ def _explained(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as e:
-        if e.errno in _FULL:
+        if wants_room(e):
             raise StoreError(
                 f"The disk of {target.parent} is full, so there is no backup.",
                 "Free some space, or name another disk.",

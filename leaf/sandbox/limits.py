@@ -9,6 +9,7 @@ import threading
 from dataclasses import dataclass
 
 from leaf import errors
+from leaf.settings.disk import wants_room
 
 TICK = 0.02
 """Seconds between two looks at a running child: stop, time, memory."""
@@ -84,8 +85,13 @@ def space_error(most: int) -> errors.SandboxSpaceError:
 
 
 def disk_error(error: OSError) -> errors.StoreError:
-    if error.errno == errno.ENOSPC:
+    if wants_room(error):
         return errors.StoreError(
             "There is no space left on the disk.", "Free some space and try again."
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return errors.StoreError(
+            f"The data folder cannot be written: {error.strerror}.",
+            "Free some space or fix its permissions.",
         )
     return errors.StoreError(f"The disk failed: {error.strerror or 'no reason given'}.")

@@ -37,6 +37,7 @@ from leaf.errors import (
     StoreError,
     not_found,
 )
+from leaf.settings.disk import scratch
 
 LIST = Path(__file__).parent / "packages.txt"
 SECONDS = 240.0
@@ -206,9 +207,9 @@ class Packages:
 
     def _resolve(self, wanted: Sequence[str], name: str, stop: threading.Event) -> dict[str, str]:
         """Name -> version of all that pip would install for these. Raises as `plan` does."""
-        with tempfile.TemporaryDirectory(prefix="leaf-pip-") as folder:
-            report = Path(folder) / "report.json"
-            constraints = Path(folder) / "base.txt"
+        with scratch("pip") as folder:
+            report = folder / "report.json"
+            constraints = folder / "base.txt"
             constraints.write_text("".join(f"{n}=={v}\n" for n, v in _base().items()))
             options = ["--dry-run", "--report", str(report), "--constraint", str(constraints)]
             self._run_pip([*options, *wanted], name, stop)

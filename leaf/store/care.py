@@ -4,7 +4,6 @@ to another, and what nobody names any more."""
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from leaf.errors import BlobGoneError
+from leaf.settings.disk import scratch
 from leaf.store import Store, blob_names
 from leaf.store.blob_states import BlobStates
 from leaf.store.database import now
@@ -156,8 +156,8 @@ def _copied(source: ObjectStore, target: ObjectStore, entry: BlobEntry) -> str:
 def _spooled(pieces: Iterator[bytes]) -> Iterator[tuple[Path, str, int]]:
     """The bytes as a file, with their hash and size."""
     digest, size = hashlib.sha256(), 0
-    with tempfile.TemporaryDirectory(prefix="leaf-move-") as folder:
-        path = Path(folder) / "blob"
+    with scratch("move") as folder:
+        path = folder / "blob"
         with path.open("wb") as file:
             for piece in pieces:
                 digest.update(piece)

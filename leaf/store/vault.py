@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import LeafError, SettingsError, StoreError
+from leaf.settings.disk import wants_room
 from leaf.store.model import Scope
 
 KEY_FILE = "secret.key"
@@ -95,21 +96,21 @@ class Vault:
                 return file_key
             self._home.mkdir(parents=True, exist_ok=True, mode=0o700)
             temporary = self._home / f".{KEY_FILE}.{os.getpid()}"
-            with open(
-                os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
-            ) as file:
-                file.write(Fernet.generate_key())
             try:
+                with open(
+                    os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
+                ) as file:
+                    file.write(Fernet.generate_key())
                 os.link(
                     temporary, path
                 )  # whole or not at all, and only one of two processes that begin at once
             except FileExistsError:
                 pass
             finally:
-                temporary.unlink()
+                temporary.unlink(missing_ok=True)
             return self._kept_key()
         except OSError as e:
             raise StoreError(
                 f"The key file {KEY_FILE} in the data folder cannot be used: {e.strerror}.",
-                "Check who may read it.",
+                "Free some space." if wants_room(e) else "Check who may read it.",
             ) from e

@@ -4,7 +4,6 @@ confine it."""
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +17,7 @@ from leaf.sandbox.namespace import PythonCell
 from leaf.sandbox.packages import Packages
 from leaf.sandbox.ran import Ran
 from leaf.sandbox.written import WrittenFile
+from leaf.settings.disk import scratch
 from leaf.shapes.results import (
     FigureDrawn,
     FileWritten,
@@ -73,7 +73,7 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
     for name in given.files:
         open_file(name)
     _refuse_deleted(context, given.code)
-    with tempfile.TemporaryDirectory(prefix="leaf-cell-") as folder:
+    with scratch("cell") as folder:
         rested = notebooks.run(
             context.scope,
             context.chat_id,
@@ -82,7 +82,7 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
             given.code,
             context.files,
             open_file,
-            Path(folder),
+            folder,
             files=given.files,
             seconds=given.timeout,
             stop=context.stop,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from typing import Any
 from leaf.errors import not_found
 from leaf.files.library import Library
 from leaf.sandbox.ran import Ran
+from leaf.settings.disk import scratch
 from leaf.shapes.part_values import data_of
 from leaf.store.model import ChatFile, File, Message, Scope
 from leaf.tables.again import Recomputed
@@ -67,7 +67,7 @@ def again(
             raise not_found("file", name, [c.handle for c in live], "this chat")
         return chat_file, library.open(scope, chat_file.file.id)
 
-    with tempfile.TemporaryDirectory(prefix="leaf-cell-") as folder:
+    with scratch("cell") as folder:
         ran = notebooks.again(
             scope,
             message.chat_id,
@@ -76,7 +76,7 @@ def again(
             str(part["input"]["code"]),
             live,
             open_file,
-            Path(folder),
+            folder,
             stop,
             files=list(part["input"].get("files") or ()) if edited else None,
             instead=only.instead if only else None,

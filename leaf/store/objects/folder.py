@@ -3,7 +3,6 @@ all."""
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import tempfile
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import IO, NamedTuple, Protocol
 
 from leaf.errors import BlobGoneError, FileTooLargeError, StoreError
+from leaf.settings.disk import wants_room
 from leaf.store import leftovers
 from leaf.store.objects.base import PIECE, BlobEntry, BlobKey, gone_from, in_megabytes, key_at
 
 INCOMING = ".incoming-"
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class Readable(Protocol):
@@ -161,7 +160,7 @@ def gone_from_folder() -> BlobGoneError:
 
 
 def _not_kept(home: Path, error: OSError) -> StoreError:
-    if error.errno in _FULL:
+    if wants_room(error):
         return StoreError(
             f"The disk that holds {home} is full, so the file was not kept.",
             "Free some space and add the file again.",
