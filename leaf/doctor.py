@@ -17,6 +17,8 @@ from leaf.wiring import confined, model_server
 
 GIGABYTE = 1024**3
 LITTLE_SPACE = 2 * GIGABYTE
+WRITTEN = 64 * 1024
+"""Bytes that the data folder has to take."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ def _check_memory() -> Check:
 
 def _check_home(home: Path) -> Check:
     import shutil
+    import tempfile
 
     from leaf.settings.private import keep_private, readers
 
@@ -147,13 +150,15 @@ def _check_home(home: Path) -> Check:
         others = readers(home) if home.exists() else ""
         keep_private(home)
         free = shutil.disk_usage(home).free
+        with tempfile.TemporaryFile(dir=home) as file:
+            file.write(bytes(WRITTEN))
     except LeafError as e:
         return Check("Data folder", False, str(e))
     except OSError as e:
         return Check(
             "Data folder",
             False,
-            f"{home} cannot be used: {e.strerror}. Set LEAF_HOME to another folder.",
+            f"{home} cannot be used: {e.strerror}. Mend that, or set LEAF_HOME to another folder.",
         )
     if others:
         return Check(

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from leaf.errors import StoreError
+from leaf.runs.seats import claim_executors
 from leaf.sandbox.confine import confinement
 from tests.leaf_kit import add, opened
 from tests.small_disk import on_small_disk
@@ -140,6 +142,20 @@ TEMPORARY = """
         for act in acts:
             print(said(act))
 """
+LOOKED_AT = """
+    import sys
+    from pathlib import Path
+    from leaf.doctor import check
+    from leaf.settings import Settings
+    from tests.small_disk import filled
+
+    (disk,) = map(Path, sys.argv[1:])
+    settings = Settings(home=disk / "home")
+    settings.home.mkdir(mode=0o700)
+    with filled(disk):
+        line = next(line for line in check(settings) if line.name == "Data folder")
+        print(line.ok, line.needed, line.text.replace(str(disk), "DISK"))
+"""
 READ = """
     import json, sys
     from pathlib import Path
@@ -232,3 +248,20 @@ def test_a_full_disk_for_temporary_files_is_named_and_none_of_the_work_is_lost(
     full = "The disk that holds temporary files is full. Free some space there and try again."
     assert lines[:3] == [full, full, NO_SPACE]
     assert lines[3:] == ["T.docx", "Cell 1 ran", "2"]
+
+
+def test_doctor_says_that_a_disk_takes_nothing(tmp_path: Path) -> None:
+    """Leaf cannot do its work there, whatever is free of the disk for others."""
+    said = on_small_disk(tmp_path, LOOKED_AT, tmp_path)
+    assert said.startswith("False True DISK/home cannot be used: No space left on device.")
+
+
+def test_a_data_folder_whose_name_a_full_disk_left_empty_is_given_one(tmp_path: Path) -> None:
+    (tmp_path / "executor").touch()
+    (name,), _ = claim_executors(tmp_path, shared=False)
+    assert len(name) > len("-1")
+    assert claim_executors(tmp_path, shared=False)[0] == (name,)
+    (tmp_path / "executor").unlink()
+    (tmp_path / "executor").mkdir()
+    with pytest.raises(StoreError, match="data folder cannot be written"):
+        claim_executors(tmp_path, shared=False)

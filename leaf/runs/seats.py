@@ -7,6 +7,9 @@ import uuid
 from pathlib import Path
 from typing import IO
 
+from leaf.errors import StoreError
+from leaf.settings.private import write_private
+
 
 def claim_executors(home: Path, *, shared: bool) -> tuple[tuple[str, ...], list[IO[str]]]:
     """Names for this process that a restart finds again, and the locked files that keep others from
@@ -14,12 +17,9 @@ def claim_executors(home: Path, *, shared: bool) -> tuple[tuple[str, ...], list[
 
     A folder with DuckDB has one process. On PostgreSQL several may share a folder: each holds a
     seat, and one that starts takes over the seats that nobody holds, with the work that was left on
-    them.
+    them. Raises StoreError.
     """
-    identity = home / "executor"
-    if not identity.exists():
-        identity.write_text(uuid.uuid4().hex[:12])
-    name = identity.read_text().strip()
+    name = _name_of(home / "executor")
     if not shared or sys.platform == "win32":
         return (f"{name}-1",), []
     numbers = sorted(int(path.stem.rpartition("-")[2]) for path in home.glob("seat-*.lock"))
@@ -35,6 +35,19 @@ def claim_executors(home: Path, *, shared: bool) -> tuple[tuple[str, ...], list[
             return claim_executors(home, shared=shared)
         taken = {number: lock_file}
     return tuple(f"{name}-{number}" for number in taken), list(taken.values())
+
+
+def _name_of(path: Path) -> str:
+    """The name of a data folder, given to it now where it has none. Raises StoreError."""
+    try:
+        if not path.exists() or not path.read_text().strip():  # empty: an earlier disk was full
+            write_private(path, uuid.uuid4().hex[:12])
+        return path.read_text().strip()
+    except OSError as e:
+        raise StoreError(
+            f"The data folder cannot be written: {e.strerror}.",
+            "Free some space or fix its permissions.",
+        ) from e
 
 
 def _lock(path: Path) -> IO[str] | None:

@@ -194,7 +194,7 @@ class Children:
                     child.stop()
                 self._close_server()
         except OSError as e:
-            log.warning("the sandbox has no place on the disk", exc_info=True)
+            log.warning("the sandbox has no place on the disk: %s", e)
             with self._changed:
                 self._keeper = None
                 self._note_failure(e, count=GIVE_UP)
@@ -212,7 +212,8 @@ class Children:
             except (OSError, RuntimeError) as e:
                 if self._closed:
                     return
-                log.warning("a sandbox child could not be started", exc_info=True)
+                known = isinstance(e, OSError)  # such as a disk that is full: no matter for a trace
+                log.warning("a sandbox child could not be started: %s", e, exc_info=not known)
                 self._note_failure(e)
                 continue
             slowest = max(slowest, time.monotonic() - began)
