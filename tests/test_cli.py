@@ -504,6 +504,26 @@ def test_a_closed_stream_fails_no_command(
     assert "did not expect" not in done.stderr
 
 
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["tools", "--json"], ["files", "list", "--json"]])
+def test_whoever_reads_no_more_fails_no_command_and_a_full_disk_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], buffered: str
+) -> None:
+    """Whatever Python keeps back until it ends."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", buffered)
+    read = Cli(tmp_path).start(*arguments)
+    assert read.stdout is not None
+    read.stdout.close()
+    assert read.wait(60) == 0
+    assert read.stderr is not None
+    assert read.stderr.read() == ""
+    full = in_a_shell(tmp_path, *arguments, after=">/dev/full")
+    assert (full.returncode, full.stderr) == (
+        1,
+        "leaf: The output cannot be written: No space left on device.\n",
+    )
+
+
 def test_an_unreadable_file_is_said_and_the_question_is_answered(
     shared_cli: Cli, tmp_path: Path
 ) -> None:

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from pathlib import Path
@@ -148,6 +148,23 @@ def ready_streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     os.environ["PYTHON_COLORS"] = "0"  # those of Python 3.14's help would be shown as characters
     sys.stdout, sys.stderr = _shown_by(sys.stdout), _shown_by(sys.stderr)
+
+
+def output_is_taken() -> bool:
+    """Whether stdout can be written, which a line more on it tells."""
+    try:
+        print(flush=True)
+    except OSError:
+        return False
+    return True
+
+
+def close_output() -> None:
+    """Lead what is still to be written to stdout nowhere: nobody takes it."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def rewrite_line(text: str) -> None:

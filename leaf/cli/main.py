@@ -12,7 +12,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leaf.cli import asking, chats, files, models, operator, runs, serve, storage, tools
-from leaf.cli.common import FAILED, OK, USAGE, UsageError, print_json, ready_streams
+from leaf.cli.common import (
+    FAILED,
+    OK,
+    USAGE,
+    UsageError,
+    close_output,
+    output_is_taken,
+    print_json,
+    ready_streams,
+)
 from leaf.errors import LeafError
 
 NOT_INSTALLED = (
@@ -24,11 +33,27 @@ NOT_INSTALLED = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     ready_streams()
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()  # here and not as Python ends, where nothing can be said of it
+    except BrokenPipeError:  # whoever reads has enough, as `head` has
+        close_output()
+        return OK
+    except OSError as e:
+        close_output()
+        print(f"leaf: The output cannot be written: {e.strerror}.", file=sys.stderr)
+        return FAILED
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """The same. Raises OSError for what is printed."""
     args = _parser().parse_args(arguments)
     try:
         return int(args.command(args))
     except BrokenPipeError:
-        return OK
+        raise
     except KeyboardInterrupt:
         print("leaf: Interrupted.", file=sys.stderr)
         return FAILED
@@ -46,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_json({"type": "error", "errorText": str(e)})
         print(f"leaf: {e}", file=sys.stderr)
         return USAGE if isinstance(e, UsageError) else FAILED
-    except Exception:  # noqa: BLE001 - a person reads a sentence; what a developer needs of it is kept beside
+    except Exception as e:
+        if isinstance(e, OSError) and not output_is_taken():
+            raise
         text = (
             f"Leaf failed at this in a way that it did not expect.{_kept_details()} What was "
             f"saved before is kept."
