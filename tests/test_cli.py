@@ -208,6 +208,8 @@ def test_a_model_server_that_is_down_is_a_failed_run(new_cli: Callable[..., Cli]
         ("files", "add", "no-such-file.csv"),
         ("watch", "no-such-message"),
         ("audit", "--limit", "-1"),
+        ("run", "--port", "65536"),
+        ("run", "--address", "203.0.113.7"),
         ("fly",),
     ],
 )

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from leaf.cli.common import Parsers
 
 
+ALL = 1_000_000_000
+"""More lines than there are, and than a database is asked for."""
+
+
 def add(commands: Parsers) -> None:
     used = commands.add_parser(
         "usage", help="what answers of everybody used: tokens and money at list price"
@@ -90,7 +94,7 @@ def add(commands: Parsers) -> None:
 def count(given: str) -> int:
     if int(given) < 1:
         raise argparse.ArgumentTypeError("give 1 or more")
-    return int(given)
+    return min(int(given), ALL)
 
 
 def _add_users(parser: argparse.ArgumentParser) -> None:
