@@ -28,6 +28,7 @@ from leaf.errors import (
 from leaf.identity import identify
 from leaf.keeping.backup import BackupMade, backup
 from leaf.keeping.remover import OPERATOR
+from leaf.keeping.restore import forget_staged
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.sessions.house import House
 from leaf.sessions.session import Session
@@ -65,6 +66,7 @@ class Leaf:
         self._house.runs.launch()
         self._house.jobs.launch()
         self._house.remover.finish()
+        forget_staged(self.settings.home)
 
     def warm(self) -> None:
         """Begin to load what no page needs but the first use would wait for: the model's client,

@@ -547,3 +547,12 @@ def test_the_commands_save_delete_and_restore(
     assert "nothing was restored" in other("restore", str(tmp_path / "saved.zip")).stderr
     gone = other("users", "purge", "local", "--yes")
     assert "deleted for good" in gone.stdout, gone.stderr
+
+
+def test_what_a_killed_restore_left_goes_with_the_next_start(tmp_path: Path) -> None:
+    left = tmp_path / ".restored" / "secret.key"
+    left.parent.mkdir()
+    left.write_text("the key")
+    with opened(tmp_path) as leaf:
+        leaf.launch()
+    assert not left.parent.exists()

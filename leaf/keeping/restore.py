@@ -209,7 +209,7 @@ def _staged(home: Path, backup: BackupSource, manifest: BackupManifest) -> Itera
     """A folder of the data folder with all that stands beside the database, which is written before
     any row is: a disk that fills up changes nothing. Raises StoreError."""
     folder = home / STAGED
-    shutil.rmtree(folder, ignore_errors=True)  # of a restore that was killed
+    forget_staged(home)
     try:
         with _explained(home):
             for name in manifest.parts:
@@ -221,7 +221,12 @@ def _staged(home: Path, backup: BackupSource, manifest: BackupManifest) -> Itera
                         shutil.copyfileobj(stream, file)
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        forget_staged(home)
+
+
+def forget_staged(home: Path) -> None:
+    """Remove what a restore that was killed has left: the key may be in it."""
+    shutil.rmtree(home / STAGED, ignore_errors=True)
 
 
 def _put_in_place(staged: Path, home: Path) -> None:
