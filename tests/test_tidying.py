@@ -4,8 +4,10 @@ left is removed by whoever is there, and never what somebody is just putting."""
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -287,3 +289,18 @@ def test_a_workspace_that_is_deleted_leaves_no_bytes_not_even_later_ones(
     assert house.leaf._house.store.db.read(noted) == [{"n": 0}]
     with pytest.raises(BlobGoneError):
         house.blobs.local(bob, late)
+
+
+def test_a_result_that_a_killed_process_left_half_written_goes_whatever_its_chat_does(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path) as leaf:
+        chat = tmp_path / "results" / "workspace" / "chat"
+        for name in (".new-old", ".new-fresh"):
+            (chat / name).mkdir(parents=True)
+            (chat / name / "result.parquet").write_bytes(b"half")
+        two_days_ago = time.time() - 2 * 86_400
+        for path in (chat / ".new-old", chat / ".new-old" / "result.parquet"):
+            os.utime(path, (two_days_ago, two_days_ago))
+        Leftovers(leaf._house.store, leaf._house.tables, tmp_path).look()
+        assert [path.name for path in chat.iterdir()] == [".new-fresh"]

@@ -1,6 +1,7 @@
 """What was deleted for good through another Leaf is removed from this one's disk, too: about once an
 hour each process that has its files elsewhere looks through what it has made of files, and what it has
-fetched of them.
+fetched of them. Beside that each looks for results that a killed process left half written: in a chat that
+goes on the next one removes them, in others nobody did.
 
 What is here is asked before what the database names, so that nothing that comes meanwhile is taken for
 left over. All of it is fetched or made again where somebody needs it after all.
@@ -16,7 +17,7 @@ from pathlib import Path
 from leaf.errors import LeafError
 from leaf.files.search_index import SearchIndex
 from leaf.keeping.background import Background
-from leaf.store import Store, blob_names, removal
+from leaf.store import Store, blob_names, leftovers, removal
 from leaf.store.model import Scope
 from leaf.store.removal import Gone
 from leaf.tables.tables import Tables
@@ -26,8 +27,8 @@ logger = logging.getLogger(__name__)
 
 
 class Leftovers(Background):
-    """Safe to call from any number of threads. Where files last in the data folder there is nothing to
-    do: one Leaf has it."""
+    """Safe to call from any number of threads. Where files last in the data folder nobody else
+    deletes: one Leaf has it."""
 
     def __init__(self, store: Store, tables: Tables, home: Path) -> None:
         self._store = store
@@ -37,7 +38,8 @@ class Leftovers(Background):
         super().__init__("leftovers", self._look)
 
     def look(self) -> None:
-        """Remove what other Leafs have deleted. Raises StoreError."""
+        """Remove what killed processes and other Leafs have left. Raises StoreError."""
+        leftovers.remove(self._home / "results", "*/*/.new-*")
         if self._store.blobs.cache is None:
             return
         for workspace_id in sorted(self._here()):
