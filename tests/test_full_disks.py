@@ -156,6 +156,23 @@ LOOKED_AT = """
         line = next(line for line in check(settings) if line.name == "Data folder")
         print(line.ok, line.needed, line.text.replace(str(disk), "DISK"))
 """
+STARTED = """
+    import sys
+    from pathlib import Path
+    from leaf.errors import StoreError
+    from tests.leaf_kit import opened
+    from tests.small_disk import filled
+
+    (disk,) = map(Path, sys.argv[1:])
+    with filled(disk):
+        try:
+            with opened(disk):
+                print("opened")
+        except StoreError as e:
+            print(e.hint)
+    with opened(disk) as leaf:
+        print(len(leaf.session(leaf.local_scope()).chats.list()))
+"""
 READ = """
     import json, sys
     from pathlib import Path
@@ -265,3 +282,10 @@ def test_a_data_folder_whose_name_a_full_disk_left_empty_is_given_one(tmp_path: 
     (tmp_path / "executor").mkdir()
     with pytest.raises(StoreError, match="data folder cannot be written"):
         claim_executors(tmp_path, shared=False)
+
+
+def test_a_first_start_on_a_full_disk_does_not_keep_the_next_one_from_starting(
+    tmp_path: Path,
+) -> None:
+    lines = on_small_disk(tmp_path, STARTED, tmp_path).splitlines()
+    assert lines == ["Free some space, then start again.", "0"]

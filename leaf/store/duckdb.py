@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from leaf.errors import StoreBusyError, StoreError
+from leaf.store import leftovers
 from leaf.store.changes import ChangedTopics, Hub
 from leaf.store.database import Engine, Params, Row, Snapshot, Transaction, bind, translate, utc
 from leaf.store.model import Scope
@@ -56,6 +58,8 @@ class DuckDatabase:
         self._cursors: WeakSet[DuckDBPyConnection] = WeakSet()
         self._generation = 0
         self._closed = False
+        if not path.exists():
+            _make(path)
         self._open()
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
@@ -329,6 +333,33 @@ class _DuckDBTransaction:
     def _note(self, sql: str) -> None:
         self._written.note(sql)
         self._statements.add(sql)
+
+
+def _make(path: Path) -> None:
+    """An empty database, under another name first: DuckDB that is killed, or finds the disk full, leaves
+    a file that it does not take for one later. Raises StoreError."""
+    import duckdb
+
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        leftovers.remove(path.parent, f".{path.name}.{'[0-9a-f]' * 8}*")
+        duckdb.connect(str(beside)).close()
+        _give_name(beside, path)
+    except (duckdb.Error, OSError) as e:
+        raise _cannot_open(path, str(e).replace(str(beside), str(path))) from e
+    finally:
+        _remove_database(beside)
+
+
+def _give_name(beside: Path, path: Path) -> None:
+    """Unless another process was faster. Raises OSError."""
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        return
+    except OSError:  # a disk without hard links
+        if not path.exists():
+            beside.replace(path)
 
 
 def _remove_database(path: Path) -> None:
