@@ -228,13 +228,8 @@ class Workbench:
                     True,
                     f"{file.name}, found in {self._inside[file.sha256].folder}",
                 )
-            elif file.name.rpartition("/")[2] in self._others:
-                yield ReportLine(
-                    "file",
-                    file.handle,
-                    False,
-                    f"{file.name} is there with other content than in the chat",
-                )
+            elif other := self._others.get(file.name.rpartition("/")[2]):
+                yield ReportLine("file", file.handle, False, f"{file.name} is there {other}")
             else:
                 yield ReportLine(
                     "file",
@@ -287,9 +282,9 @@ class Workbench:
             self._session.results.keep_table(self._chat.id, path)
 
 
-def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], set[str]]:
-    """sha256 -> where it is in a folder, whatever its name; and the names of files there that have
-    other content."""
+def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], dict[str, str]]:
+    """sha256 -> where it is in a folder, whatever its name; and the names of files there that are not
+    those of the chat -> why not."""
     wanted, sizes, names = (
         {f.sha256 for f in files},
         {f.size for f in files},
@@ -300,20 +295,23 @@ def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], 
             f"There is no folder '{data}'.", "Name the folder with the data files: --data FOLDER"
         )
     path_of: dict[str, Path] = {}
-    others: set[str] = set()
+    others: dict[str, str] = {}
     for number, path in enumerate(data.rglob("*")):
         if number >= LOOKED_AT:
             raise UnreadableFileError(
                 f"There are more than {LOOKED_AT:,} files in '{data}'.",
                 "Name a folder with the data files alone: --data FOLDER",
             )
-        if not path.is_file() or not (path.name in names or path.stat().st_size in sizes):
+        try:
+            size = path.stat().st_size if path.is_file() else -1
+            sha256 = _sha256(path) if size in sizes else ""
+        except OSError as e:  # one that may not be read, or that goes just now
+            others[path.name] = f"and cannot be read: {e.strerror}"
             continue
-        sha256 = _sha256(path) if path.stat().st_size in sizes else ""
         if sha256 in wanted:
             path_of.setdefault(sha256, path)
-        elif path.name in names:
-            others.add(path.name)
+        elif size >= 0 and path.name in names:
+            others[path.name] = "with other content than in the chat"
     return path_of, others
 
 

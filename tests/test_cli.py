@@ -649,6 +649,21 @@ def test_a_killed_answer_is_resumed_to_its_end(alone: Cli) -> None:
         assert cli("runs", "resume", asked.id).returncode == 1
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_closes_the_data_and_its_answer_goes_on(
+    alone: Cli, how: signal.Signals
+) -> None:
+    with MessagesServer(lambda _: Turn.say(SLOW, pieces=60, delay=0.05)) as server:
+        cli = Cli(alone.home, **model_environ(server.url))
+        asked = Asked(cli)
+        asked.process.send_signal(how)
+        _, said = asked.process.communicate(timeout=60)
+        assert (asked.process.returncode, said) == (128 + how, "")
+        assert [path.name for path in cli.home.glob("leaf.duckdb*")] == ["leaf.duckdb"]
+        resumed = cli("runs", "resume", asked.id, "--json")
+        assert text_of(chunks(resumed.stdout)) == SLOW
+
+
 def test_runs_are_listed_with_their_steps(cli: Cli, sales: Path) -> None:
     asked = chunks(cli("ask", "--json", "-f", str(sales), "total revenue by region").stdout)
     (run,) = json.loads(cli("runs", "list", "--json").stdout)

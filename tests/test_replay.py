@@ -875,3 +875,39 @@ def test_numbers_of_a_manifest_are_ones_that_can_be_computed_with() -> None:
     for text in ("1e400", "Infinity", "1" * 41):
         with pytest.raises(ValueError):  # noqa: PT011
             plain_json(text)
+
+
+LOOKED_FOR = """
+import os, sys
+from pathlib import Path
+from leaf.exports.manifest import KeptFile
+from leaf.replay import find_files
+
+os.chdir(sys.argv[1])
+if os.geteuid() == 0:
+    os.setuid(65534)
+wanted = KeptFile(handle="f1", slug="sales", name="Sales.csv", size=4, sha256=sys.argv[2])
+print(find_files([wanted], Path(".")))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files are everybody's there")
+def test_a_file_that_may_not_be_read_is_told_and_the_others_are_looked_at(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    for name in ("Sales.csv", "copy.csv"):
+        (tmp_path / name).write_text("a,b\n")
+    (tmp_path / "Sales.csv").chmod(0)
+    sha256 = hashlib.sha256(b"a,b\n").hexdigest()
+    said = subprocess.run(
+        [sys.executable, "-c", LOOKED_FOR, str(tmp_path), sha256],
+        cwd=Path(__file__).resolve().parents[1],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    paths, others = (
+        f"{{'{sha256}': PosixPath('copy.csv')}}",
+        "{'Sales.csv': 'and cannot be read: Permission denied'}",
+    )
+    assert said.strip() == f"({paths}, {others})"

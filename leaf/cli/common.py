@@ -6,7 +6,9 @@ import argparse
 import io
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, is_dataclass
@@ -151,9 +153,10 @@ def ready_streams() -> None:
 
 
 def output_is_taken() -> bool:
-    """Whether stdout can be written, which a line more on it tells."""
+    """Whether stdout can be written: what it keeps back tells, or a line more where it keeps
+    nothing."""
     try:
-        print(flush=True)
+        print(end="\n" if getattr(sys.stdout, "write_through", False) else "", flush=True)
     except OSError:
         return False
     return True
@@ -165,6 +168,20 @@ def close_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+
+
+def ready_signals() -> None:
+    """Whoever ends a command, or closes its terminal, has it tidy up as Ctrl-C does: what is
+    temporary goes, and the data are closed."""
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number and signal.getsignal(number) == signal.SIG_DFL:  # `nohup` ignores one
+                signal.signal(number, _end)
+
+
+def _end(number: int, _: object) -> None:
+    sys.exit(128 + number)
 
 
 def rewrite_line(text: str) -> None:

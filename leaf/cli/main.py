@@ -20,6 +20,7 @@ from leaf.cli.common import (
     close_output,
     output_is_taken,
     print_json,
+    ready_signals,
     ready_streams,
 )
 from leaf.errors import LeafError
@@ -33,6 +34,7 @@ NOT_INSTALLED = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     ready_streams()
+    ready_signals()
     try:
         try:
             return _run(arguments)
