@@ -1,5 +1,6 @@
-"""Which of two numbers a growth may be of: a decline from 1,204 to 1,060 is 12 % of the earlier
-one, never 13.6 % of the later. Pure.
+"""Which steps a sentence leaves possible: the share of a row that it names beside the figure, and a
+growth of the right one of two numbers, as a decline from 1,204 to 1,060 is 12 % of the earlier one,
+never 13.6 % of the later. Pure.
 
 Only what is sure is refused: where the sentence says with what it compares (`25 % more than
 South`), that is the base; else, where the order in time is known, the earlier one.
@@ -10,9 +11,10 @@ from __future__ import annotations
 import re
 
 from leaf.provenance.receipts.belief import FigureClaim
-from leaf.provenance.receipts.derive import GROWTH, DerivationStep
+from leaf.provenance.receipts.derive import GROWTH, OF_ALL, DerivationStep
 from leaf.provenance.receipts.direction import over_time, runs_back, told_apart
 from leaf.provenance.receipts.direction_words import directions, without_hedges
+from leaf.provenance.receipts.elsewhere import is_of_another_piece
 from leaf.provenance.receipts.evidence import EvidenceBook
 from leaf.provenance.receipts.moments import later
 from leaf.provenance.receipts.words import tokens
@@ -25,6 +27,23 @@ _COMPARED = re.compile(
     r"en comparación con|comparé[es]* (?:à|aux?|avec)|por (?:encima|debajo) del?)(?=\s)"
 )
 _PIECE = re.compile(r",(?=\s)|[;—(]|\s[–-]\s|\.(?=\s|$)")
+
+
+def fits(step: DerivationStep, said: FigureClaim, book: EvidenceBook) -> bool:
+    """Whether a sentence leaves a step possible: what follows from one row, such as its share or its
+    growth, is told where that row is named, and a growth is of the number that it compares with."""
+    return not _is_of_another_row(step, said, book) and right_base(step, said, book)
+
+
+def _is_of_another_row(step: DerivationStep, said: FigureClaim, book: EvidenceBook) -> bool:
+    table, other = book.table_of(step.value), step.other
+    if table is None or said.cell or (other is None and step.operation != OF_ALL):
+        return False
+    if other is not None:
+        same = book.table_of(other) is table and other.row == step.value.row
+        if not same and later(step.value, other, book) == 0:
+            return False
+    return is_of_another_piece(step.value, table, said.words, said.piece)
 
 
 def right_base(step: DerivationStep, said: FigureClaim, book: EvidenceBook) -> bool:

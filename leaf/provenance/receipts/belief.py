@@ -16,7 +16,13 @@ from functools import cached_property
 
 from leaf.provenance.receipts.derive import RECALLED, chance
 from leaf.provenance.receipts.direction_words import speaks_of_a_change, speaks_of_changes
-from leaf.provenance.receipts.elsewhere import is_elsewhere, tells
+from leaf.provenance.receipts.elsewhere import (
+    WHOLE,
+    SentencePiece,
+    is_elsewhere,
+    is_of_another_piece,
+    tells,
+)
 from leaf.provenance.receipts.evidence import SMALL, EvidenceBook, ResultNumbers, Value
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
 from leaf.provenance.receipts.moments import before, moment
@@ -108,6 +114,8 @@ class FigureClaim:
     """There: both of these and its own cell."""
     under: tuple[str, ...] = ()
     """Elsewhere: what its line begins with, and the headings above it, the nearest first."""
+    piece: SentencePiece = WHOLE
+    """What the piece of the sentence says in which it stands."""
 
     @cached_property
     def near(self) -> frozenset[str]:
@@ -317,9 +325,11 @@ def _is_elsewhere(hit: Value, claim: FigureClaim, book: EvidenceBook) -> bool:
     """Whether a cell is of another row or year than the ones that a sentence names. The other cells
     of a row of a table are no part of what it says of one of them."""
     table, named = book.table_of(hit), claim.years & claim.words
+    if table is None:
+        return False
     sentence = claim.cell or claim.sentence
-    return table is not None and is_elsewhere(
-        hit, table, claim.words, named, sentence, _called(hit, table, claim)
+    return is_elsewhere(hit, table, claim.words, named, sentence, _called(hit, table, claim)) or (
+        not claim.cell and is_of_another_piece(hit, table, claim.words, claim.piece)
     )
 
 

@@ -47,9 +47,9 @@ _TYPICAL = tokens(
     "mittleren typisch typischerweise spanne spannweite moyenne moyen moyennes médiane médian "
     "typique étendue écart chaque media promedio mediana mediano medio típico rango cada"
 )
-DIFFERENCE, SUM, RATIO, SHARE, GROWTH, POINTS, POINTS_OF_RATIOS, OTHER = range(8)
+DIFFERENCE, SUM, RATIO, SHARE, GROWTH, POINTS, POINTS_OF_RATIOS, OTHER, OF_ALL = range(9)
 CHANGES = frozenset({DIFFERENCE, GROWTH, POINTS, POINTS_OF_RATIOS})
-"""Steps that have a direction: the first less the second."""
+"""Steps that have a direction: the first less the second. `OF_ALL` is one row's share of a total."""
 _SIGNS = ("{} − {}", "{} + {}", "{} ÷ {}", "{} ÷ {}", "({} − {}) ÷ {}", "{} − {}", "{} − {}")
 _UNITS: dict[str, int] = {"number": 0, "percent": 1, "points": 2}
 _DIFFERENCES, _RATIOS = (DIFFERENCE, POINTS, POINTS_OF_RATIOS), (RATIO, SHARE)
@@ -134,7 +134,16 @@ def derive(
                 ),
             )
             steps_found = ((i, steps.describe(int(usable[i]))) for i in ranking)
-            fitting = list(islice(((i, step) for i, step in steps_found if fits(step)), HITS))
+            fitting = list(
+                islice(
+                    (
+                        (i, step)
+                        for i, step in steps_found
+                        if not _is_one_alone(step, reading) and fits(step)
+                    ),
+                    HITS,
+                )
+            )
             described = [step for _, step in fitting]
             if not fitting:
                 continue
@@ -144,6 +153,15 @@ def derive(
                 continue
             return Derivation(float(signed[fitting[0][0]]), described[0], tuple(described[1:]))
     return None
+
+
+def _is_one_alone(step: DerivationStep, reading: NumberRange) -> bool:
+    """Whether one of the two numbers is the figure itself, beside which the other is nothing: who
+    may not be it as it stands is it no more less 0.01."""
+    low, high = bounds(reading)
+    return step.operation in (DIFFERENCE, SUM, RATIO) and any(
+        low <= abs(value.number) <= high for value in (step.value, step.other) if value
+    )
 
 
 def _is_small(reading: NumberRange) -> bool:
@@ -352,10 +370,8 @@ def _shares(table: ResultNumbers, rows: Sequence[int], column: int) -> Steps:
     if total <= 0 or (added[~np.isnan(added)] < 0).any() or len(added) < 2:
         return _listed([])
     name = table.columns[column]
-    shares = [
-        (numbers[i] / total * 100, True, f"{table.names[i]} ÷ sum of {name}", i) for i in filled
-    ]
-    shares += [
+    own = [(numbers[i] / total * 100, True, f"{table.names[i]} ÷ sum of {name}", i) for i in filled]
+    together = [
         (
             (numbers[i] + numbers[j]) / total * 100,
             True,
@@ -364,8 +380,17 @@ def _shares(table: ResultNumbers, rows: Sequence[int], column: int) -> Steps:
         )
         for i, j in combinations(filled, 2)
     ]
-    return _listed(
-        [(number, percent, how, table.cell(i, column)) for number, percent, how, i in shares]
+    return _joined(
+        [
+            _listed(
+                [
+                    (number, percent, how, table.cell(i, column))
+                    for number, percent, how, i in shares
+                ],
+                operation,
+            )
+            for shares, operation in ((own, OF_ALL), (together, OTHER))
+        ]
     )
 
 
@@ -407,14 +432,14 @@ def _first_rows(table: ResultNumbers, column: int) -> Steps:
     return _listed(sums)
 
 
-def _listed(entries: Sequence[tuple[float, bool, str, Value]]) -> Steps:
+def _listed(entries: Sequence[tuple[float, bool, str, Value]], operation: int = OTHER) -> Steps:
     numbers = np.array([number for number, _, _, _ in entries], dtype=float)
     units = np.array([int(percent) for _, percent, _, _ in entries], dtype=int)
     return Steps(
         numbers,
         units,
         np.arange(len(entries)),
-        lambda i: DerivationStep(entries[i][2], entries[i][3]),
+        lambda i: DerivationStep(entries[i][2], entries[i][3], operation=operation),
     )
 
 

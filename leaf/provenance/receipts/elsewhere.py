@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
-from leaf.provenance.receipts.direction_words import speaks_of_a_change
+from leaf.provenance.receipts.direction_words import directions, speaks_of_a_change
 from leaf.provenance.receipts.evidence import ResultNumbers, Value, bounds
 from leaf.provenance.receipts.figures import figures
 from leaf.provenance.receipts.moments import columns_before, in_time
-from leaf.provenance.receipts.words import YEAR, tokens
+from leaf.provenance.receipts.words import YEAR, tokens, years
 from leaf.readers.tabular.labels import label_of
 
 _ANOTHER = re.compile(
@@ -42,24 +43,113 @@ _SINCE = re.compile(
     r"desde|respecto|frente|comparación|partir de)\b|(?<=% )(?:on|over|above)\b"
 )
 """Words that lead from the time that is named to a later one."""
+_COMPARED = re.compile(
+    r"(?i)\b(?:than|ahead|behind|beat\w*|overt\w+|outs\w+|surpass\w*|exceed\w*|top(?:s|ped)|above|below|over|"
+    r"unlike|like|trail\w*|lead\w*|pass\w*|"
+    r"vor|hinter|anders|über|unter|schläg\w*|übertr\w+|überhol\w*|"
+    r"devant|derrière|dépass\w*|devanc\w*|au-dess\w+|"
+    r"super\w+|detrás|delante|encima|debajo|aventaj\w*)\b"
+)
+"""Words by which a piece of a sentence speaks of one thing beside another."""
+_JOINT = re.compile(
+    r"(?i)[*_]*(?:\s?[(:]|\s[–—-]|,\s(?:which|who|das|die|der|welche[rs]?|qui|que|el cual|la cual)"
+    r"(?:\s[^\W\d_]+){1,3}|['’]s(?:\s[^\W\d_]+){0,2})?\s[*_]*[$€£¥]?\Z|\s\([$€£¥]?\Z"
+)
+"""What stands between a name and its number: nothing, a bracket, a colon, `, which has`."""
+_OPENED = re.compile(r"\s?[%€$£]?\s?\(([^\d()]{2,60})\)")
+_SEVERAL = re.compile(
+    r"(?i)\s?(?:[^\W\d_]+|[%€$£¥])?\W*(?:(?:vs|versus|against|to|and|zu|gegen|gegenüber|und|bis|"
+    r"à|contre|et|frente a|contra|a|y|compared (?:to|with))\b\W*)?[$€£¥]?\d"
+)
+"""What goes on with another number: `(300 vs 200)`."""
+NAME_WORDS = 6
+"""Words of a name at most."""
+
+
+@dataclass(frozen=True)
+class SentencePiece:
+    """What the piece of a sentence says in which a figure stands."""
+
+    text: str = ""
+    words: frozenset[str] = frozenset()
+    """Its words, and its dates as results write them."""
+    beside: frozenset[str] = frozenset()
+    """Those of the pieces around it that tell no number."""
+    before: str = ""
+    """The sentence up to the figure."""
+    after: str = ""
+    """The sentence behind it."""
+
+
+WHOLE = SentencePiece()
+
+
+def is_of_another_piece(
+    hit: Value, table: ResultNumbers, said: frozenset[str], piece: SentencePiece
+) -> bool:
+    """Whether a sentence that names several rows or years tells a cell of one of them, or of none,
+    where it names another: South's in *North made 15,100 and West 9,400*."""
+    of_one = bool(table.with_all(said))
+    if not of_one and (joined := _joined_to(table, piece)):
+        words = frozenset[str]().union(*(table.labels[row] for row in joined))
+        return hit.row not in joined and not _holds_them(table, hit.row, words, "")
+    times = years(piece.text) & piece.words
+    several = len({word for word in said if YEAR.fullmatch(word)}) > 1
+    columns = _columns(hit, table, times) if several else frozenset[int]()
+    words = piece.words - times if len(times) > 1 else piece.words
+    rows = frozenset[int]() if of_one else _rows(hit, table, words, times, piece.text)
+    names = table.telling.intersection(times.union(*(table.labels[row] for row in rows)))
+    if not (rows or columns) or _ANOTHER.search(piece.text) or _compares(piece.text, names):
+        return False
+    own = table.labels[hit.row] & table.telling | frozenset(YEAR.findall(hit.column))
+    if piece.beside & own.difference(*(table.labels[row] for row in rows)):
+        return False
+    earlier = _is_in_time(hit, table, rows, -1) or _is_column_before(hit, table, columns)
+    if earlier and (speaks_of_a_change(piece.text) or _EARLIER.search(piece.text)):
+        return False
+    later = _is_in_time(hit, table, rows, 1) or _is_column_after(hit, table, columns)
+    if later and _SINCE.search(piece.text):
+        return False
+    return not _is_told(hit, table, rows, columns, piece.text)
+
+
+def _compares(text: str, names: frozenset[str]) -> bool:
+    """Whether a piece may speak of one thing beside that which it names: *it beat North by 300*."""
+    beside = _COMPARED.search(text)
+    return (beside is not None and not tokens(text[: beside.start()]) & names) or any(
+        word.compares for word in directions(text)
+    )
+
+
+def _joined_to(table: ResultNumbers, piece: SentencePiece) -> frozenset[int]:
+    """Rows whose very names stand right beside a figure: `ahead of North (200)`, `200 (North)`."""
+    if opened := _OPENED.match(piece.after):
+        rows = table.called(opened[1])
+    elif (joint := _JOINT.search(piece.before)) and not _SEVERAL.match(piece.after):
+        words = piece.before[: joint.start()].split(" ")[-NAME_WORDS:]
+        names = (" ".join(words[at:]) for at in range(len(words)))
+        rows = next(filter(None, map(table.called, names)), frozenset())
+    else:
+        rows = frozenset()
+    return rows
 
 
 def is_elsewhere(
     hit: Value,
     table: ResultNumbers,
     said: frozenset[str],
-    years: frozenset[str],
+    times: frozenset[str],
     sentence: str,
     called: frozenset[int] = frozenset(),
 ) -> bool:
     """Whether a cell lies outside of all that a sentence names, and nothing in it leads there.
 
-    `said`: its words; `years`: those of them that are years; `called`: rows whose very names stand
+    `said`: its words; `times`: those of them that are years; `called`: rows whose very names stand
     beside the figure, in a table of the text.
     """
     rows = called if hit.row not in called else frozenset()
-    rows = rows or _rows(hit, table, said, years, sentence)
-    columns = _columns(hit, table, years)
+    rows = rows or _rows(hit, table, said, times, sentence)
+    columns = _columns(hit, table, times)
     if not (rows or columns) or _ANOTHER.search(sentence):
         return False
     earlier = _is_in_time(hit, table, rows, -1) or _is_column_before(hit, table, columns)
@@ -72,7 +162,7 @@ def is_elsewhere(
 
 
 def _rows(
-    hit: Value, table: ResultNumbers, words: frozenset[str], years: frozenset[str], sentence: str
+    hit: Value, table: ResultNumbers, words: frozenset[str], times: frozenset[str], sentence: str
 ) -> frozenset[int]:
     """The rows of which it speaks, if the cell is in none of them; else those of the one year that
     it names, if the cell is of another."""
@@ -80,9 +170,9 @@ def _rows(
     if named and hit.row not in named and not _holds_them(table, hit.row, words, sentence):
         return named
     # Of it, the year says something else.
-    if not named and hit.row in table.with_all(words - years):
+    if not named and hit.row in table.with_all(words - times):
         return frozenset()
-    of_year = table.with_all(years) if len(years) == 1 else frozenset[int]()
+    of_year = table.with_all(times) if len(times) == 1 else frozenset[int]()
     dated = any(map(YEAR.fullmatch, table.labels[hit.row]))
     return of_year if dated and hit.row not in of_year else frozenset()
 
@@ -100,12 +190,12 @@ def _holds_them(table: ResultNumbers, row: int, words: frozenset[str], sentence:
     return all(word in words or word.isdigit() for word in own)
 
 
-def _columns(hit: Value, table: ResultNumbers, years: frozenset[str]) -> frozenset[int]:
+def _columns(hit: Value, table: ResultNumbers, times: frozenset[str]) -> frozenset[int]:
     """The columns of the one year that it names, if the cell is in a column of another."""
     own = frozenset(YEAR.findall(hit.column))
-    if len(years) != 1 or not own or own & years:
+    if len(times) != 1 or not own or own & times:
         return frozenset()
-    return frozenset(j for j, name in enumerate(table.columns) if years <= {*YEAR.findall(name)})
+    return frozenset(j for j, name in enumerate(table.columns) if times <= {*YEAR.findall(name)})
 
 
 def _is_in_time(hit: Value, table: ResultNumbers, rows: frozenset[int], way: int) -> bool:

@@ -131,16 +131,21 @@ class ResultNumbers:
 
     def called(self, name: str) -> frozenset[int]:
         """Rows of which a text cell is this very name, however it is marked up."""
+        return self.callings.get(bare(name) or " ", frozenset())
+
+    @property
+    def callings(self) -> dict[str, frozenset[int]]:
+        """Its text cells, as `bare` gives them, with the rows that each stands in."""
 
         def compute() -> dict[str, frozenset[int]]:
             rows: dict[str, set[int]] = {}
             for i, row in enumerate(self.rows):
                 for cell in row:
                     if isinstance(cell, str) and number_of(cell) is None:
-                        rows.setdefault(_bare(cell), set()).add(i)
+                        rows.setdefault(bare(cell), set()).add(i)
             return {cell: frozenset(those) for cell, those in rows.items()}
 
-        return self.kept("called", compute).get(_bare(name) or " ", frozenset())
+        return self.kept("called", compute)
 
     def calls(self, row: int, sentence: str, but: frozenset[int]) -> bool:
         """Whether a sentence has a text of a row that those others have not."""
@@ -316,7 +321,8 @@ class EvidenceBook:
         return int(np.searchsorted(self._own, abs(value) * 1.5, side="right") - first)
 
 
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
+    """A name without what marks it up."""
     return " ".join(name.strip(" *_`").split()).casefold()
 
 

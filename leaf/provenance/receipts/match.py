@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import cast
 
-from leaf.provenance.receipts.bases import right_base
+from leaf.provenance.receipts.bases import fits
 from leaf.provenance.receipts.belief import (
     DIGITS,
     FigureClaim,
@@ -46,17 +46,21 @@ from leaf.provenance.receipts.derive import (
 )
 from leaf.provenance.receipts.direction import contradictions
 from leaf.provenance.receipts.direction_words import speaks_of_a_change, speaks_of_changes
+from leaf.provenance.receipts.elsewhere import WHOLE, SentencePiece
 from leaf.provenance.receipts.evidence import (
     NO_CALL,
     Evidence,
     EvidenceBook,
     Kind,
+    ResultNumbers,
     Value,
 )
 from leaf.provenance.receipts.figures import Figure, NumberRange, figures
 from leaf.provenance.receipts.grids import TextCell, cell_at, cells_of
 from leaf.provenance.receipts.kept import book_of
 from leaf.provenance.receipts.outline import labels_at, outline_of
+from leaf.provenance.receipts.pieces import Piece, cut_names, pieces_of
+from leaf.provenance.receipts.swaps import swapped
 from leaf.provenance.receipts.words import spoken, tokens
 from leaf.shapes.parts import ReceiptKept
 
@@ -128,8 +132,18 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
     sentences = [_around(text, figure) for figure in all_figures]
     whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
     grid, outline = cells_of(text), outline_of(text)
+    names = frozenset[str]().union(*map(_cut_names, book.tables[:DERIVED_FROM]))
+    pieces = {
+        start: piece
+        for bounds in whole
+        for start, piece in pieces_of(text, bounds, all_figures, names).items()
+    }
     claims = [
-        replace(claim, under=labels_at(outline, figure.start))
+        replace(
+            claim,
+            under=labels_at(outline, figure.start),
+            piece=_piece(text, figure, at, pieces.get(figure.start), all_figures),
+        )
         if (cell := cell_at(grid, figure.start)) is None
         else _under_its_head(claim, cell, text, all_figures)
         for figure, at in zip(all_figures, sentences, strict=True)
@@ -145,6 +159,14 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
         for i, figure in enumerate(all_figures)
         if i not in repeated and (hit := _direct(figure, book, claims[i]))
     }
+    for at in whole:
+        cells = {
+            i: value
+            for i, (_, value, kind) in direct.items()
+            if sentences[i] == at and not claims[i].cell and kind in ("exact", "rounded")
+        }
+        for i in swapped(text, at, all_figures, cells, book):
+            del direct[i]
     derivations = {
         i: change
         for i in direct
@@ -165,7 +187,7 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
             claims[i].words,
             claims[i].after,
             _pools(text, figure, sentences[i], claims[i], direct, derivations.values(), book),
-            partial(right_base, said=claims[i], book=book),
+            partial(fits, said=claims[i], book=book),
         ):
             derivations[i] = derived
             receipts.append(_of_step(index, figure, derived))
@@ -200,8 +222,8 @@ def _change(
     pools = [
         (make(table, claim.words), LABELLED) for table in tables for make in (of_best, of_before)
     ]
-    fits = partial(right_base, said=claim, book=book)
-    derived = derive(figure, claim.words, claim.after, pools, fits)
+    possible = partial(fits, said=claim, book=book)
+    derived = derive(figure, claim.words, claim.after, pools, possible)
     return derived if derived and derived.step.operation in CHANGES else None
 
 
@@ -213,6 +235,31 @@ def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str
     )
     own = tokens(figure.text) | {*figure.dates}
     return FigureClaim(words - own, before, after, text[at[0] : at[1]], figure.end - at[0])
+
+
+def _cut_names(table: ResultNumbers) -> frozenset[str]:
+    return table.kept("cut names", lambda: cut_names(table.callings))
+
+
+def _piece(
+    text: str,
+    figure: Figure,
+    at: tuple[int, int],
+    piece: Piece | None,
+    all_figures: Sequence[Figure],
+) -> SentencePiece:
+    """What the piece of its sentence says."""
+    if piece is None:
+        return WHOLE
+    own = tokens(figure.text)
+    beside = (_said(text, span, all_figures) for span in piece.around)
+    return SentencePiece(
+        text[slice(*piece.own)],
+        _said(text, piece.own, all_figures) - own,
+        frozenset().union(*beside),
+        text[at[0] : figure.start],
+        text[figure.end : at[1]],
+    )
 
 
 def _under_its_head(
@@ -303,6 +350,7 @@ def _direct(figure: Figure, book: EvidenceBook, claim: FigureClaim) -> tuple[Val
                 not exact,
                 not cell,
                 _WEAKER.get(hit.kind, 0),
+                -len(claim.piece.words & hit.labels),
                 -common,
                 at,
             )
