@@ -188,3 +188,11 @@ def test_a_number_less_next_to_nothing_is_no_step() -> None:
     table = query(["region", "revenue", "rate"], [["North", 15120, 0.01], ["South", 12430, 0.02]])
     assert traced("North made 12,430 and South made 15,120.", table) == []
     assert traced("North made 15,120 less 12,430, or 2,690.", table)[-1] == "2,690"
+
+
+@pytest.mark.parametrize("table", [YEARS, LONG])
+def test_a_year_with_a_colon_leads_what_comes_behind_it(table: Evidence) -> None:
+    text = "2023: North 15,120, South 12,430; 2024: North 18,330, South 11,270."
+    assert traced(text, table) == ["15,120", "12,430", "18,330", "11,270"]
+    wrong = "2023: North 18,330, South 11,270; 2024: North 15,120, South 12,430."
+    assert traced(wrong, table) == []

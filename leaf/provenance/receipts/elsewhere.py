@@ -62,6 +62,8 @@ _SEVERAL = re.compile(
     r"à|contre|et|frente a|contra|a|y|compared (?:to|with))\b\W*)?[$€£¥]?\d"
 )
 """What goes on with another number: `(300 vs 200)`."""
+_LEADS = re.compile(rf"(?<!\w)({YEAR.pattern}):")
+"""A year that leads what comes behind it: `2024: North 300, South 200`."""
 NAME_WORDS = 6
 """Words of a name at most."""
 
@@ -90,13 +92,14 @@ def is_of_another_piece(
     """Whether a sentence that names several rows or years tells a cell of one of them, or of none,
     where it names another: South's in *North made 15,100 and West 9,400*."""
     of_one = bool(table.with_all(said))
-    if not of_one and (joined := _joined_to(table, piece)):
+    joined = frozenset[int]() if of_one else _joined_to(table, piece)
+    if joined and hit.row not in joined:
         words = frozenset[str]().union(*(table.labels[row] for row in joined))
-        return hit.row not in joined and not _holds_them(table, hit.row, words, "")
-    times = years(piece.text) & piece.words
+        return not _holds_them(table, hit.row, words, "")
+    times = years(piece.text) & piece.words or frozenset(_LEADS.findall(piece.before)[-1:])
     several = len({word for word in said if YEAR.fullmatch(word)}) > 1
     columns = _columns(hit, table, times) if several else frozenset[int]()
-    words = piece.words - times if len(times) > 1 else piece.words
+    words = piece.words - times if len(times) > 1 else piece.words | times
     rows = frozenset[int]() if of_one else _rows(hit, table, words, times, piece.text)
     names = table.telling.intersection(times.union(*(table.labels[row] for row in rows)))
     if not (rows or columns) or _ANOTHER.search(piece.text) or _compares(piece.text, names):

@@ -67,7 +67,8 @@ from leaf.shapes.parts import ReceiptKept
 DERIVED_FROM = 10
 """Results that figures may follow from: those of this answer, then the newest of earlier ones."""
 _WEAKER = {"quoted": 1, "condition": 2}
-_SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-ZÄÖÜÉÀÊ¿¡(*\"“«])|\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?:])(?<!\d\d\d\d:)\s+(?=[A-ZÄÖÜÉÀÊ¿¡(*\"“«])|\n+")
+"""What `2024: ` stands before is of that year."""
 NEAR = 40
 """Characters before and after a figure that say in which role it is used."""
 
