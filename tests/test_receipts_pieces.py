@@ -7,6 +7,7 @@ import pytest
 from leaf.provenance.receipts.evidence import Evidence
 from leaf.provenance.receipts.match import match
 from tests.test_receipts import query
+from tests.test_receipts_derived import printed
 
 REGIONS = query(
     ["region", "revenue", "orders"],
@@ -196,3 +197,53 @@ def test_a_year_with_a_colon_leads_what_comes_behind_it(table: Evidence) -> None
     assert traced(text, table) == ["15,120", "12,430", "18,330", "11,270"]
     wrong = "2023: North 18,330, South 11,270; 2024: North 15,120, South 12,430."
     assert traced(wrong, table) == []
+
+
+FRAME = """\
+  region  revenue  orders
+0  North    15120     812
+1  South    12430     640
+2   East     9815     555
+"""
+SERIES = """\
+region
+North    15120
+South    12430
+East      9815
+Name: revenue, dtype: int64
+"""
+LINES = "North: 15,120 (812 orders)\nSouth: 12,430 (640 orders)\nEast: 9,815 (555 orders)\n"
+LEVELS = """\
+             revenue
+region year
+North  2023    15120
+       2024    18330
+South  2023    12430
+       2024    11270
+"""
+
+
+@pytest.mark.parametrize("text", [FRAME, SERIES, LINES])
+def test_printed_lines_are_rows(text: str) -> None:
+    cell = printed(text)
+    assert traced("North made 15,120, South 12,430.", cell) == ["15,120", "12,430"]
+    assert traced("North made 12,430, South 15,120.", cell) == []
+    assert traced("North made 12,430.", cell) == []
+    assert traced("The three made 15,120, 12,430 and 9,815.", cell) == ["15,120", "12,430", "9,815"]
+    assert traced("| region | revenue |\n|---|---|\n| North | 15,120 |", cell) == ["15,120"]
+    assert traced("| region | revenue |\n|---|---|\n| North | 12,430 |", cell) == []
+
+
+def test_printed_levels_are_rows_of_both() -> None:
+    cell = printed(LEVELS)
+    assert traced("In 2024 North made 18,330 and South 11,270.", cell) == ["18,330", "11,270"]
+    assert traced("In 2024 North made 15,120 and South 18,330.", cell) == []
+
+
+def test_printed_lines_of_other_kinds_are_texts_as_before() -> None:
+    cell = printed("Read 4,812 lines\nepoch 1 loss 0.512\nepoch 2 loss 0.431\n\nbest: 0.431 at 2\n")
+    assert traced("After 4,812 lines the loss is 0.431, down from 0.512.", cell) == [
+        "4,812",
+        "0.431",
+        "0.512",
+    ]

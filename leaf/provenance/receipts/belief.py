@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from leaf.provenance.receipts.derive import RECALLED, chance
@@ -220,7 +220,7 @@ def believed(
         of_cell = _of_cell(figure, reading, hit, small, said, book)
         return of_cell and (year or not _is_elsewhere(hit, said, book))
     common = said.words & hit.labels
-    if said.words & hit.others and not common:
+    if (said.words & hit.others and not common) or _is_elsewhere(hit, said, book):
         return False
     if hit.kind == "counted" and small:
         return bool(said.near & hit.labels)
@@ -325,6 +325,9 @@ def _is_elsewhere(hit: Value, claim: FigureClaim, book: EvidenceBook) -> bool:
     """Whether a cell is of another row or year than the ones that a sentence names. The other cells
     of a row of a table are no part of what it says of one of them."""
     table, named = book.table_of(hit), claim.years & claim.words
+    if table is None and hit.printed is not None:
+        table = hit.printed.table
+        hit = replace(hit, row=hit.printed.row, column=hit.printed.column)
     if table is None:
         return False
     sentence = claim.cell or claim.sentence

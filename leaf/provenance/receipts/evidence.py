@@ -77,11 +77,22 @@ class Value:
     """Of these, those of the same line of a text."""
     others: frozenset[str] = frozenset()
     """Words of other rows beside which it stands, where it is no cell of a result."""
+    printed: PrintedCell | None = field(default=None, compare=False)
+    """The cell that it is of lines which code printed."""
 
     @property
     def own(self) -> bool:
         """Whether the answer's own calls gave it."""
         return not self.evidence.message_id
+
+
+@dataclass(frozen=True)
+class PrintedCell:
+    """One of the numbers of lines that are the rows of a table."""
+
+    table: ResultNumbers
+    row: int
+    column: str
 
 
 @dataclass

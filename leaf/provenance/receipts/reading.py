@@ -25,6 +25,7 @@ from leaf.provenance.receipts.evidence import (
 )
 from leaf.provenance.receipts.figures import MONTHS, Figure, figures
 from leaf.provenance.receipts.names import names_a_row
+from leaf.provenance.receipts.printed import rows_of
 from leaf.provenance.receipts.total_rows import total_rows
 from leaf.provenance.receipts.words import YEAR, counted, tokens
 from leaf.shapes.results import Data, Output, ProfileShown, TableShown, tables_of
@@ -324,9 +325,16 @@ def _add_text(book: EvidenceBook, text: str, value: Value) -> None:
         return
     book.characters_left -= len(text)
     book.texts.append((text, value))
+    printed = value.kind == "printed"
+    blocks = rows_of(text, figures(text), value.evidence) if printed else ()
     for figure, near, line in _figures_in(text):
+        cells = (block.cell_at(figure.start) for block in blocks)
         figure_value = replace(
-            value, shown=value.shown or figure.text, labels=value.labels | near, line=line
+            value,
+            shown=value.shown or figure.text,
+            labels=value.labels | near,
+            line=line,
+            printed=next(filter(None, cells), None),
         )
         for reading in figure.readings:
             book.values.append(replace(figure_value, number=reading.value))
