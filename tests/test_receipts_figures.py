@@ -380,3 +380,32 @@ def test_a_row_of_numbers_in_a_text_is_read_as_one_and_as_several() -> None:
     one = Evidence("c1", "read_file", {}, {"text": "", "data": {"passages": passages}})
     numbers = {value.number for value in book_of([one]).values if value.kind == "quoted"}
     assert numbers == {412388129.0, 412.0, 388.0, 129.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("North dépasse South avec 15 120 contre 12 430.", [15120, 12430]),
+        ("North hizo 15 120, frente a 12 430 en South.", [15120, 12430]),
+        ("North a fait 1 235 k€ et 12 M€.", [1_235_000, 12e6]),
+        ("North hizo 1.235 miles de euros.", [1_235_000]),
+        ("North had 15 120 of them", [15, 120]),
+    ],
+)
+def test_thousands_apart_in_french_and_spanish(text: str, expected: list[float]) -> None:
+    read = [readings for _, readings in values(text)]
+    assert len(read) == len(expected)
+    assert all(value in readings for value, readings in zip(expected, read, strict=True))
+
+
+@pytest.mark.parametrize(
+    "unit", ["bps", "basis points", "Basispunkte", "points de base", "puntos básicos"]
+)
+def test_basis_points_are_hundredths_of_points_or_what_a_column_holds(unit: str) -> None:
+    rates = query(["year", "rate"], [[2023, 3.5], [2024, 3.75]])
+    first = match([f"The rate rose by 25 {unit} from 2023 to 2024"], [rates])[0]
+    assert (first.text, first.kind, first.value) == (f"25 {unit}", "derived", "0.25")
+    assert match([f"The rate rose by 35 {unit} from 2023 to 2024"], [rates])[0].kind == "none"
+    spreads = query(["fund", "spread_bps"], [["Alpha", 25], ["Beta", 140]])
+    assert receipt(f"The spread of Alpha is 25 {unit}", spreads).kind == "exact"
+    assert receipt(f"The spread of Alpha is 140 {unit}", spreads).kind == "none"

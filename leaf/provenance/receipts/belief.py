@@ -37,7 +37,7 @@ in common."""
 DIGITS = 3
 """Digits that a figure has at least if it comes from a result of an earlier answer."""
 _PERCENT = re.compile(
-    r"%|pct|percent|prozent|share|rate|ratio|growth|margin|change|anteil|quote|marge|wachstum|portion|proportion|taux|part|tasa|"
+    r"%|pct|bps|basis|percent|prozent|share|rate|ratio|growth|margin|change|anteil|quote|marge|wachstum|portion|proportion|taux|part|tasa|"
     r"cuota|crec|crois|pourcent|porcent|variaci|évolution|participaci|änderung",
     re.IGNORECASE,
 )

@@ -103,6 +103,7 @@ _SCALES = {
     "mille": 1e3,
     "millier": 1e3,
     "milliers": 1e3,
+    "miles de": 1e3,
     "m": 1e6,
     "mn": 1e6,
     "mm": 1e6,
@@ -149,6 +150,8 @@ _NUMBER = (
     r"\d+(?:[.,]\d+)?|(?<![\w.,)\]])\.\d+)"
     rf"(?:{_POWER.pattern})?"
 )
+_BASIS = r"(?:bps?|basis points?|Basispunkte?n?|points? de base|puntos? básicos?)\b"
+"""Hundredths of a percentage point."""
 _POINTS = (
     r"(?:(?:%|percent(?:age)?)[ -]?points?|Prozentpunkte?n?|%-Punkte?n?|points? de "
     r"(?:pourcentage|%)|puntos porcentuales|pp|pts"
@@ -157,7 +160,8 @@ _POINTS = (
 _FIGURE = re.compile(
     rf"(?P<sign>(?<![\w)\]])[-−+])?(?:[$€£¥]\s?|(?-i:\b(?:{CURRENCIES}))[ \u00a0\u202f]?)?"
     rf"(?P<number>{_NUMBER})"
-    rf"(?:(?P<points>\s?{_POINTS})|(?P<percent>\s?(?:%|percent\b|per cent\b|pct\b|Prozent\b|vom Hundert\b|v\.\s?H\.|"
+    rf"(?:(?P<basis>\s?{_BASIS})|(?P<points>\s?{_POINTS})|"
+    rf"(?P<percent>\s?(?:%|percent\b|per cent\b|pct\b|Prozent\b|vom Hundert\b|v\.\s?H\.|"
     rf"pour cent\b|por cien(?:to)?\b))"
     rf"|[ \u00a0\u202f]?(?P<scale>{'|'.join(sorted(_SCALES, key=len, reverse=True))}|(?-i:T)(?=€|EUR))"
     rf"(?:\b\.?|(?={CURRENCIES})))?",
@@ -192,11 +196,16 @@ _COMMA = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})*,(?:\d{1,2}|\d{4,})(?![\d.,]
 _SPACED = re.compile(
     r"(?<![\w.,:/])\d{1,3}(?: \d{3}){2,}(?![\d])(?! \d)|"
     r"(?<![\w.,:/])\d{1,3} (?:0\d\d(?![\d.])|\d{3}(?=[.,]\d\d?(?!\d)))|"
-    rf"(?<![\w.,:/])\d{{1,3}} \d{{3}}(?=\s?(?:[€$£%]|(?:{CURRENCIES})\b|euros?\b|francs\b))"
+    rf"(?<![\w.,:/])\d{{1,3}} \d{{3}}(?=\s?(?:[kM]?[€$£%]|(?:{CURRENCIES})\b|euros?\b|francs\b))"
 )
 """Thousands apart by a space that is no narrow one, where nothing else can be meant."""
-_SPACED_OF_FRENCH = re.compile(r"(?<![\w.,:/])\d{1,3}(?: \d{3})+(?![\d])(?! \d)")
-_FRENCH = re.compile(r"(?i)\b(?:le|les|une|est|et|aux|dans|avec|pour|ont|sont|été|au|du|sur|par)\b")
+_SPACED_IN_LANGUAGE = re.compile(r"(?<![\w.,:/])\d{1,3}(?: \d{3})+(?![\d])(?! \d)")
+_OF_LANGUAGE = re.compile(
+    r"(?i)\b(?:le|les|une|est|et|aux|dans|avec|pour|ont|sont|été|au|du|sur|par|contre|qui|ces|cette|leurs?|soit|"
+    r"el|los|las|del|una|con|para|fue|fueron|tiene|tienen|hizo|hicieron|frente|más|"
+    r"en|de|que)\b"
+)
+"""Words of French and Spanish, which write thousands apart by a space."""
 _TO = re.compile(r"[-–]|\s(?:to|bis|à|a|hasta)\s")
 _AND = re.compile(r"\s(?:and|und|et|y)\s")
 _BETWEEN = re.compile(r"(?i)\b(?:between|zwischen|entre)\s\S{0,4}$")
@@ -241,9 +250,9 @@ def figures(text: str, names: Iterable[str] = (), joined: bool = True) -> list[F
 
 def _joined(text: str) -> str:
     """A text in which thousands that stand apart by a space do so by one that does not break. In
-    French that is what two numbers beside each other are."""
-    french = len({words.casefold() for words in _FRENCH.findall(text)}) > 1
-    return (_SPACED_OF_FRENCH if french else _SPACED).sub(
+    French and Spanish that is what two numbers beside each other are."""
+    apart = len({words.casefold() for words in _OF_LANGUAGE.findall(text)}) > 1
+    return (_SPACED_IN_LANGUAGE if apart else _SPACED).sub(
         lambda m: m.group().replace(" ", "\u00a0"), text
     )
 
@@ -263,7 +272,7 @@ def _numbers(masked: str, text: str) -> list[Figure]:
         if (
             end < len(masked)
             and masked[end].isalpha()
-            and not (match["scale"] or match["percent"] or match["points"])
+            and not (match["scale"] or match["percent"] or match["points"] or match["basis"])
         ):
             end = match.end("number")
         written = text[start:end].rstrip()
@@ -271,7 +280,7 @@ def _numbers(masked: str, text: str) -> list[Figure]:
         hedge = _HEDGE.search(text[max(0, start - 16) : start])
         if (
             _YEAR.fullmatch(number)
-            and not (match["percent"] or match["points"] or match["scale"])
+            and not (match["percent"] or match["points"] or match["scale"] or match["basis"])
             and match["sign"] is None
             and start == match.start("number")
             and not counts_things(text, start, end)
@@ -291,15 +300,16 @@ def _numbers(masked: str, text: str) -> list[Figure]:
         if len(number) > LONGEST:
             continue
         scaled = (match["scale"] or "").lower()
-        scale = _SCALES.get(scaled, THOUSAND_EUROS) if scaled else 1.0
+        scale = _SCALES.get(scaled, THOUSAND_EUROS) if scaled else 0.01 if match["basis"] else 1.0
         sign = -1.0 if match["sign"] in ("-", "−") else 1.0
         plain = tuple(
             _around(sign * value, half, hedge) for value, half in _readings(number, point)
         )
         readings = tuple(reading.scaled(scale) for reading in plain)
-        if scaled in ("m", "mm") and _LENGTH.match(text, start):
+        if match["basis"] or (scaled in ("m", "mm") and _LENGTH.match(text, start)):
             readings += plain
-        unit: Unit = "points" if match["points"] else "percent" if match["percent"] else "number"
+        points = match["points"] or match["basis"]
+        unit: Unit = "points" if points else "percent" if match["percent"] else "number"
         if numbers and (scaled or unit != "number") and _is_range(text, numbers[-1], start):
             first = numbers[-1]
             also = tuple(reading.scaled(scale) for reading in first.readings) if scaled else ()
