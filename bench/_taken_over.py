@@ -225,7 +225,13 @@ def _rows(**changed: Any) -> None:
     def query(out: str, **_: Any) -> dict[str, Any]:
         (Path(out) / "result.parquet").write_bytes(b"PAR1")
         rows = {"columns": ["a"], "types": ["INT"], "rows": [[1]], "total": 1, "clipped": 0}
-        lists: dict[str, Any] = {"said": [], "tables": ["t"], "data_only": [], "read": None}
+        lists: dict[str, Any] = {
+            "said": [],
+            "tables": ["t"],
+            "data_only": [],
+            "read": None,
+            "first": {},
+        }
         return {**rows, **lists, "sql": "SELECT 1", **changed}
 
     _instead("leaf.tables.child", "query", query)

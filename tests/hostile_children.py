@@ -161,7 +161,13 @@ def say_more_than_was_asked_for() -> None:
 def count_rows_that_are_not_there() -> None:
     def query(out: str, **_: Any) -> dict[str, Any]:
         rows = {"columns": ["a"], "types": ["INT"], "rows": [[1, 2]], "total": 1, "clipped": 0}
-        lists: dict[str, Any] = {"said": [], "tables": ["t"], "data_only": [], "read": None}
+        lists: dict[str, Any] = {
+            "said": [],
+            "tables": ["t"],
+            "data_only": [],
+            "read": None,
+            "first": {},
+        }
         (Path(out) / "result.parquet").write_bytes(b"PAR1")
         return {**rows, **lists, "sql": "SELECT 1"}
 

@@ -832,3 +832,12 @@ def test_the_page_says_it_in_its_language_and_what_leaves_it_in_english(
         assert short(covered) == few
         assert missing(covered)[0] == left
         assert sentence(covered) == "Read: 5,000 of 36,000 rows of sales · not touched: costs.csv"
+
+
+def test_rows_that_were_not_read_are_missing_beside_those_that_were_left_out() -> None:
+    one = rows("a.csv", 5, total=1_162, excluded="1,002 left out as totals, 1 as a title")
+    assert missing({"files": [one]}) == [
+        "1,002 rows left out as totals, 1 as a title",
+        "154 of 1,162 rows not read",
+    ]
+    assert len(missing({"files": [one | {"seen": 159}]})) == 1

@@ -12,7 +12,7 @@ import pytest
 from leaf.app import Leaf
 from leaf.errors import LeafError
 from leaf.tables import child, dialects, meanings
-from leaf.tables.queries import known_as
+from leaf.tables.mentions import known_as
 from leaf.tables.sql import calls
 from leaf.tools.base import ToolOutput
 from tests.leaf_kit import add, opened

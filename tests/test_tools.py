@@ -461,3 +461,42 @@ def test_a_folder_on_the_way_that_looks_like_a_partition_is_no_column(
     assert table["columns"] == ["amount", "sort", "total"]
     total = rows * (rows - 1) // 2
     assert [[int(row[0]), int(row[2])] for row in table["rows"]] == [[0, total], [1, total]]
+
+
+def test_the_first_rows_are_not_counted_as_all(leaf: Leaf, session: Session) -> None:
+    """`LIMIT 5` without an order, or a sample, has read so many rows, and so has what is made of
+    it."""
+    content = "region,amount\n" + "".join(f"{'NS'[n % 2]},{n}\n" for n in range(159))
+    ids = [add(session, "orders.csv", content.encode()).id]
+    chat = session.chats.create()
+
+    def seen(sql: str, tool: str = "query_tables", name: str = "sql") -> tuple[int, int]:
+        output = session.tools.run(tool, {name: sql}, chat_id=chat.id, file_ids=ids)
+        cover = output.coverage[0]
+        whole = cover.seen == cover.total
+        assert (
+            whole
+            or tool != "query_tables"
+            or f"Only {cover.seen} of 159 rows of orders" in output.text
+        )
+        assert not whole or "Only" not in output.text
+        return cover.seen, cover.total
+
+    assert seen("SELECT * FROM orders LIMIT 5") == (5, 159)
+    assert seen("SELECT avg(amount) FROM r1") == (5, 159)
+    assert seen("SELECT avg(amount) FROM r2 JOIN r1 ON true") == (5, 159)
+    assert seen("SELECT avg(amount) FROM r1 UNION ALL SELECT avg(amount) FROM orders") == (159, 159)
+    assert seen("SELECT avg(amount) FROM (SELECT * FROM orders LIMIT 50)") == (50, 159)
+    assert seen("SELECT avg(amount) FROM orders USING SAMPLE 20") == (20, 159)
+    assert seen("SELECT * FROM orders WHERE region = 'N' LIMIT 7") == (7, 159)
+    for sql in (
+        "SELECT * FROM orders LIMIT 500",
+        "SELECT * FROM orders WHERE region = 'N' LIMIT 100",
+        "SELECT * FROM orders ORDER BY amount DESC LIMIT 5",
+        "SELECT region, sum(amount) FROM orders GROUP BY ALL LIMIT 1",
+        "SELECT DISTINCT region FROM orders LIMIT 1",
+        "SELECT count(*) FROM orders LIMIT 1",
+        "SELECT amount, sum(amount) OVER () FROM orders LIMIT 3",
+        "SELECT * FROM orders WHERE amount > (SELECT avg(amount) FROM orders) LIMIT 3",
+    ):
+        assert seen(sql) == (159, 159), sql

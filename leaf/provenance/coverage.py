@@ -13,6 +13,7 @@ Answers of earlier versions hold a list, which is `files`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -26,6 +27,7 @@ from leaf.shapes.results import Covered, Doubt, NoteOnTable, Output
 
 _Key = tuple[str, str, str, str]
 
+_COUNT = re.compile(r"\d[\d,]*(?= (?:left out )?as )")
 NAMED = 3
 """Names of files that one line holds."""
 
@@ -185,11 +187,17 @@ def missing(covered: CoverageData) -> list[str]:
             number, _, why = excluded.partition(" ")
             unit = item["unit"].removesuffix("s") if number == "1" else item["unit"]
             gaps.append(_of(kept.part(f"{number} {unit} {why}"), name))
-        elif item["unit"] != "passages" and item["seen"] < item["total"]:
-            left = _amount(item["unit"], item["total"] - item["seen"], item["total"])
+        unread = item["total"] - item["seen"] - _counted(item.get("excluded", ""))
+        if item["unit"] != "passages" and unread > 0:
+            left = _amount(item["unit"], unread, item["total"])
             gaps.append(t("{amount} not read", amount=_of(left, name)))
     untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
     return gaps + _listed(mark("not read: {names}"), untouched, more)
+
+
+def _counted(excluded: str) -> int:
+    """How many rows were left out: 3 of `2 left out as totals, 1 as a title`."""
+    return sum(int(count.replace(",", "")) for count in _COUNT.findall(excluded))
 
 
 def lines(covered: CoverageData) -> list[str]:

@@ -122,7 +122,10 @@ def _files(house: House, scope: Scope, chat_id: str, *, newest: bool) -> Sequenc
 
 
 def _readings(read: ResultRead) -> list[remarks.ReadTable]:
-    return [remarks.ReadTable(t, t.name in read.data_only, read.read) for t in read.tables]
+    return [
+        remarks.ReadTable(t, t.name in read.data_only, read.read, read.first.get(t.name))
+        for t in read.tables
+    ]
 
 
 def _content(

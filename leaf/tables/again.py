@@ -237,7 +237,11 @@ def _as_now(one: StoredResult, tables: Sequence[Table]) -> list[dict[str, Any]]:
     """The tables of a result as they are now; one that is not there any more as it was."""
     there = {table.name: table for table in tables}
     return [
-        origin(table, bool(was.get("data_only", True)))
+        origin(
+            table,
+            bool(was.get("data_only", True)),
+            {table.name: int(was["first"])} if "first" in was else {},
+        )
         if (table := there.get(str(was["name"])))
         else dict(was)
         for was in one.tables

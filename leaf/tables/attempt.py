@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.tables.connection import check_reading
+from leaf.tables.firsts import first_rows
 from leaf.tables.rows import ALL, KIND, ROW, all_rows, data_rows
 from leaf.tables.sql import quoted, without_semicolon
 from leaf.tables.touched import read_columns
@@ -60,6 +61,9 @@ class Attempt:
             **about,
             "tables": self.used,
             "read": read,
+            "first": first_rows(
+                self.con, self.sql, [t for t in used_names if t in self.tables], total
+            ),
             "data_only": [name for name in used_names if name in self.tables],
         }
 

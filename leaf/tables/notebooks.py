@@ -20,7 +20,7 @@ from leaf.store.model import ChatFile, Scope
 from leaf.store.removal import Gone
 from leaf.tables.frames import read_by
 from leaf.tables.lineage import rests_on
-from leaf.tables.queries import ResultRead, joined
+from leaf.tables.queries import ResultRead, joined, joined_first
 from leaf.tables.results import turn_of
 from leaf.tables.rows import ALL
 from leaf.tables.table import Table, beside
@@ -51,6 +51,12 @@ class CellOutcome:
     """Names of those of `tables` that it reads itself, and not through a result alone."""
     read: frozenset[str] | None = None
     """Columns of those that it reads, by `touched.key`; None where it may be any."""
+
+    @property
+    def first(self) -> dict[str, int]:
+        """How many rows at most of tables that it reads through results alone, which do not hold
+        them whole."""
+        return joined_first(dict.fromkeys(self.direct), self.results)
 
 
 _Names = dict[str, Table | ResultRead]

@@ -3,11 +3,10 @@ and its whole result is kept."""
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from leaf.store.model import ChatFile, Scope
 from leaf.tables import results
 from leaf.tables.convert import OnProgress, new_folder
 from leaf.tables.keeping import KeptResults
-from leaf.tables.mending import key
+from leaf.tables.mentions import known_as, mentioned
 from leaf.tables.paging import QUERY_LIMITS
 from leaf.tables.table import Table, TableSet, beside
 from leaf.tables.written import QueryAnswer, RowsWritten, check_written
@@ -52,6 +51,8 @@ class ResultRead:
     read: frozenset[str] | None
     """Columns that were read for it, and for those that it was made from, by `touched.key`; None
     where it may be any."""
+    first: Mapping[str, int] = field(default_factory=dict)
+    """Of tables that were not read whole for it, how many rows at most."""
     said: tuple[str, ...] = ()
     """What has to be said with it: its own limit, files that changed or were deleted since."""
 
@@ -84,6 +85,9 @@ class QueryResult:
     """How the statement was read where it was mended, and what it cannot be taken for."""
     read: frozenset[str] | None = None
     """Columns of its tables that it reads itself, by `touched.key`; None where it may be any."""
+    first: Mapping[str, int] = field(default_factory=dict)
+    """Of tables that it does not read whole, itself or through kept results, how many rows at
+    most."""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -162,6 +166,7 @@ class Queries:
             results=ran.results,
             said=ran.said,
             read=None if answer.read is None else frozenset(answer.read),
+            first=ran.first,
         )
 
     def keep_frame(
@@ -175,6 +180,7 @@ class Queries:
         stop: threading.Event | None = None,
         *,
         data_only: Collection[str] = (),
+        first: Mapping[str, int] | None = None,
         results: Sequence[ResultRead] = (),
         turn: str = "",
         call: str = "",
@@ -182,10 +188,11 @@ class Queries:
         edited: str = "",
     ) -> QueryResult:
         """Keep a table that Python code made under a new id, like the result of a query; `tables`
-        are what it rests on, of those named in `data_only` their rows of data alone, and `results`
-        the kept results among that; `read` are the columns of the tables that the code reads, by
-        `touched.key`, None for any; `call` says which table of which tool call it is, as for
-        `query`, and `edited` names the step of which a person edited the code.
+        are what it rests on, of those named in `data_only` their rows of data alone, of those in
+        `first` so many rows at most, and `results` the kept results among that; `read` are the
+        columns of the tables that the code reads, by `touched.key`, None for any; `call` says which
+        table of which tool call it is, as for `query`, and `edited` names the step of which a person
+        edited the code.
 
         The file is read in a confined child, and what is kept is what that one writes.
         Raises UnreadableFileError, SandboxError and its kinds, RunError after `stop`.
@@ -198,7 +205,7 @@ class Queries:
                 "sql": "",
                 "code": code,
                 "name": name,
-                "tables": [origin(t, t.name in data_only) for t in tables],
+                "tables": [origin(t, t.name in data_only, first or {}) for t in tables],
                 "results": [r.name for r in results],
                 "read": None if read is None else sorted(read),
                 **{key: getattr(answer, key) for key in ("columns", "types", "total")},
@@ -285,8 +292,9 @@ class Queries:
             parquet = self._kept.rows_of(scope, one)
             caveats = (f"{gone.message} Its query gave the very same rows again.", *caveats)
         read = results.read(find, one)
+        first = {str(t["name"]): int(t["first"]) for t in one.tables if "first" in t}
         return ResultRead(
-            one.name, parquet, int(one.about["total"]), behind, data_only, read, caveats
+            one.name, parquet, int(one.about["total"]), behind, data_only, read, first, caveats
         )
 
     def _restore(
@@ -333,7 +341,7 @@ class Queries:
         if not tables and table_set.failures:
             raise FileError(" ".join(table_set.failures.values()))
         known = known_as(files, tables)
-        linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql, known)
+        linked = tables if len(tables) <= LINK_ALL else mentioned(tables, sql, known)
         paths = {t.name: t.parquet for t in linked} | {n: r.parquet for n, r in read.items()}
         arguments = {
             "sql": sql,
@@ -378,6 +386,7 @@ class QueryOutcome:
     tables: tuple[Table, ...]
     """Those that it reads, itself or through a result."""
     data_only: tuple[str, ...]
+    first: Mapping[str, int]
     results: tuple[ResultRead, ...]
     beside: tuple[Table, ...]
     said: tuple[str, ...]
@@ -385,7 +394,7 @@ class QueryOutcome:
     @property
     def origins(self) -> list[Json]:
         """What is kept of its tables with a result."""
-        return [origin(t, t.name in self.data_only) for t in self.tables]
+        return [origin(t, t.name in self.data_only, self.first) for t in self.tables]
 
     @staticmethod
     def of(
@@ -399,8 +408,9 @@ class QueryOutcome:
         whole |= {t.name for r in through for t in r.tables if t.name not in r.data_only}
         remarks = (*answer.said, *dict.fromkeys(text for r in through for text in r.said))
         data_only = tuple(t.name for t in behind if t.name not in whole)
+        first = joined_first({t.name: answer.first.get(t.name) for t in used}, through)
         return QueryOutcome(
-            answer, behind, data_only, tuple(through), beside(tables, behind), remarks
+            answer, behind, data_only, first, tuple(through), beside(tables, behind), remarks
         )
 
 
@@ -410,7 +420,19 @@ def joined(used: Sequence[Table], through: Sequence[ResultRead]) -> tuple[Table,
     return tuple({(t.file_id, t.name, t.sha256): t for t in reversed(every)}.values())[::-1]
 
 
-def origin(table: Table, data_only: bool) -> Json:
+def joined_first(own: Mapping[str, int | None], through: Sequence[ResultRead]) -> dict[str, int]:
+    """How many rows at most were read of tables that nothing read whole: `own` says it of those that
+    are read themselves, with None for all."""
+    every = [*own.items(), *((t.name, r.first.get(t.name)) for r in through for t in r.tables)]
+    whole = {name for name, rows in every if rows is None}
+    most: dict[str, int] = {}
+    for name, rows in every:
+        if rows is not None and name not in whole:
+            most[name] = max(rows, most.get(name, 0))
+    return most
+
+
+def origin(table: Table, data_only: bool, first: Mapping[str, int]) -> Json:
     """What is kept with a result of a table that it was made from."""
     about = {
         "name": table.name,
@@ -418,6 +440,7 @@ def origin(table: Table, data_only: bool) -> Json:
         "sha256": table.sha256,
         "rows": table.rows,
         "data_only": data_only,
+        **({"first": first[table.name]} if table.name in first else {}),
     }
     where = {
         "file": table.file_name,
@@ -454,43 +477,3 @@ def _as_it_was(origin: Json) -> Table:
         sha256=origin["sha256"],
         left_out_counts=origin.get("left_out", {}),
     )
-
-
-def known_as(files: Sequence[ChatFile], tables: Sequence[Table]) -> dict[str, list[str]]:
-    """Other names that SQL may use for tables: of files, with and without their folders and ending,
-    handles, sheets. No name of a table.
-    """
-    known: dict[str, list[str]] = {}
-    for table in tables:
-        steps = table.file_name.split("/")
-        paths = ["/".join(steps[at:]) for at in range(len(steps))]
-        stems = [path.rpartition(".")[0] for path in paths]
-        for name in dict.fromkeys(
-            (*paths, *stems, table.handle, "" if table.inside else table.sheet)
-        ):
-            if name:
-                known.setdefault(name, []).append(table.name)
-    own = {t.name for t in tables} | {c.slug for c in files}
-    return {name: named for name, named in known.items() if name.lower() not in own}
-
-
-def asks_which(sql: str) -> bool:
-    """Whether a query asks DuckDB which tables there are."""
-    return (
-        re.search(
-            r"\b(show|information_schema|duckdb_\w+|pg_\w+|sqlite_master)\b", sql, re.IGNORECASE
-        )
-        is not None
-    )
-
-
-def _mentioned(
-    tables: Sequence[Table], sql: str, known: Mapping[str, Sequence[str]]
-) -> list[Table]:
-    """Tables whose name occurs in the query, or another name that it may use for them; all if it
-    asks DuckDB which there are."""
-    if asks_which(sql):
-        return list(tables)
-    text = key(sql)
-    meant = {one for name, named in known.items() if key(name) in text for one in named}
-    return [t for t in tables if t.name in meant or t.name.lower() in text]

@@ -34,6 +34,8 @@ class QueryAnswer(RowsWritten):
     data_only: list[str]
     read: list[str] | None
     """Columns that it reads, by `touched.key`; None where it may be any."""
+    first: dict[str, int]
+    """Of tables that it does not read whole, how many rows at most."""
 
 
 def check_written(found: RowsWritten, folder: Path) -> None:

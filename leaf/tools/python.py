@@ -119,6 +119,7 @@ def _keep(context: ToolContext, code: str, rested: CellOutcome) -> _Made:
         context.scope,
         context.chat_id,
         data_only=rested.data_only,
+        first=rested.first,
         results=rested.results,
         turn=context.turn,
         read=rested.read,
@@ -179,7 +180,10 @@ def _output(context: ToolContext, code: str, rested: CellOutcome, products: _Mad
         Source(c.handle, c.file.id, c.file.name, "", "computed", query=code)
         for c in opened.values()
     ]
-    readings = [remarks.ReadTable(t, t.name in rested.data_only, _read(rested, t)) for t in tables]
+    readings = [
+        remarks.ReadTable(t, t.name in rested.data_only, _read(rested, t), rested.first.get(t.name))
+        for t in tables
+    ]
     notes = remarks.new(readings, context.hooks.told)
     caveats = tuple(dict.fromkeys(text for result in rested.results for text in result.said))
     return ToolOutput(

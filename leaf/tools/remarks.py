@@ -54,6 +54,19 @@ class ReadTable:
     """Whether rows of data alone were read, and no others by NAME__all."""
     columns: frozenset[str] | None = None
     """The columns that the call reads, by `touched.key`; None where it may be any."""
+    first: int | None = None
+    """How many of its rows the call reads at most; None for all."""
+
+    @property
+    def there(self) -> int:
+        """The rows that it could read."""
+        others = 0 if self.data_only else sum(self.table.left_out_counts.values())
+        return self.table.rows + others
+
+    @property
+    def seen(self) -> int:
+        """Those that it did."""
+        return self.there if self.first is None else max(0, min(self.first, self.there))
 
 
 @dataclass(frozen=True)
@@ -101,17 +114,16 @@ class Remarks:
 
 
 def coverage(asked: ReadTable) -> Coverage:
-    """A query, code or a profile scans every row of its table; what was left out of it is not
-    read."""
+    """A query, code or a profile scans every row of its table, but for the first ones or a sample
+    of them; what was left out of it is not read."""
     table = asked.table
     left = {**(table.left_out_counts if asked.data_only else {}), **table.outside}
-    seen = table.rows if asked.data_only else table.rows + sum(table.left_out_counts.values())
     return Coverage(
         table.file_id,
         table.label,
         "rows",
-        seen,
-        seen + sum(left.values()),
+        asked.seen,
+        asked.there + sum(left.values()),
         excluded=left_out_in_words(left),
         table=table.name,
         doubtful=tuple(doubts(asked)),

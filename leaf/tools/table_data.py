@@ -103,7 +103,10 @@ def table_json(result: QueryResult) -> TableShown:
         "sql": result.sql,
         "clipped": result.clipped,
         "scanned": [
-            table_read(remarks.ReadTable(t, t.name in result.data_only)) for t in result.tables
+            table_read(
+                remarks.ReadTable(t, t.name in result.data_only, first=result.first.get(t.name))
+            )
+            for t in result.tables
         ],
         "left_out": [
             f"{t.name}: {excluded_at(t)}"

@@ -18,7 +18,8 @@ from leaf.shapes.results import (
     UnreadTable,
 )
 from leaf.store.model import ChatFile
-from leaf.tables.queries import QueryResult, asks_which
+from leaf.tables.mentions import asks_which
+from leaf.tables.queries import QueryResult
 from leaf.tables.results import united
 from leaf.tables.table import Table, in_order
 from leaf.tools import remarks
@@ -167,7 +168,16 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     if result.clipped:
         head += f" {result.clipped:,} long cells are cut."
     return ToolOutput(
-        "\n".join([head, *result.said, *_told_apart(context, given.sql), *notes.spoken, text]),
+        "\n".join(
+            [
+                head,
+                *result.said,
+                *_firsts(readings),
+                *_told_apart(context, given.sql),
+                *notes.spoken,
+                text,
+            ]
+        ),
         in_words(result),
         sources=_query_sources(result),
         coverage=tuple(remarks.coverage(r) for r in readings),
@@ -175,6 +185,16 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
             table=table_json(result), beside=beside_json(result.beside), **notes.to_json()
         ),
     )
+
+
+def _firsts(readings: Sequence[remarks.ReadTable]) -> list[str]:
+    """A word for each table of which the first rows alone were read, or a sample."""
+    return [
+        f"Only {reading.seen:,} of {_rows(reading.there)} of {reading.table.name} were read, as they "
+        f"come (a LIMIT without ORDER BY, or a sample): nothing about all of them follows."
+        for reading in readings
+        if reading.seen < reading.there
+    ]
 
 
 def _told_apart(context: ToolContext, sql: str) -> list[str]:
@@ -192,7 +212,8 @@ def readings_of(result: QueryResult) -> list[remarks.ReadTable]:
     """The tables that a query read, itself or through kept results, each with what it read of
     it."""
     return [
-        remarks.ReadTable(t, t.name in result.data_only, _read(result, t)) for t in result.tables
+        remarks.ReadTable(t, t.name in result.data_only, _read(result, t), result.first.get(t.name))
+        for t in result.tables
     ]
 
 

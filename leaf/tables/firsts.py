@@ -1,0 +1,128 @@
+"""Of which of its tables a statement reads some rows only: the first that come (`LIMIT 5` without an
+order), or a sample. Used in the child.
+
+Only what is sure counts: rows of one table as they stand, with or without a condition, not grouped,
+aggregated or sorted, and of a table that the statement reads nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import duckdb
+
+Node = Mapping[str, Any]
+Amount = tuple[float, bool]
+"""How many rows at most, or per cent of all."""
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement as DuckDB reads it, with the names of functions that add up rows."""
+
+    root: Any
+    aggregates: frozenset[str]
+
+
+def first_rows(
+    con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str], total: int
+) -> dict[str, int]:
+    """Table -> how many of its rows it reads at most, of those that are not read whole. `total` are
+    the rows of its result."""
+    serialized = con.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0]
+    root = json.loads(serialized)
+    if root.get("error") or not any(
+        word in serialized for word in ("LIMIT_MODIFIER", "sample_size")
+    ):
+        return {}
+    names = con.execute(
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
+    ).fetchall()
+    statement = _Statement(root, frozenset(name for (name,) in names))
+    own = {name.casefold(): name for name in tables}
+    every = Counter(_table(node) for node in _nodes(root) if node.get("type") == "BASE_TABLE")
+    outermost = root["statements"][0]["node"]
+    sizes: dict[str, list[int]] = {}
+    for node in _nodes(root):
+        amount = _amount(node, statement) if node.get("type") == "SELECT_NODE" else None
+        name = _table(node["from_table"]) if amount else ""
+        if amount is None or name not in own:
+            continue
+        size = _rows(con, own[name], amount)
+        if node is outermost and not _sample(node):
+            if not node["where_clause"] or total >= size:
+                sizes.setdefault(name, []).append(total)
+        elif not node["where_clause"] or _sample(node):
+            sizes.setdefault(name, []).append(size)
+    return {own[name]: sum(those) for name, those in sizes.items() if len(those) == every[name]}
+
+
+def _amount(node: Node, statement: _Statement) -> Amount | None:
+    """How many rows of its one table a SELECT takes; None where that is all of them, or not known."""
+    table = node.get("from_table") or {}
+    if table.get("type") != "BASE_TABLE":
+        return None
+    if sample := _sample(node):
+        return float(sample["sample_size"]["value"]), bool(sample["is_percentage"])
+    if node["aggregate_handling"] != "STANDARD_HANDLING":
+        return None
+    kinds = {modifier["type"] for modifier in node["modifiers"]}
+    if kinds != {"LIMIT_MODIFIER"} or any(
+        node.get(name) for name in ("group_expressions", "group_sets", "having", "qualify")
+    ):
+        return None
+    if any(_of_several(part, statement) for part in _nodes(node["select_list"])):
+        return None
+    return _limit(node)
+
+
+def _sample(node: Node) -> Node | None:
+    sample: Node | None = node["from_table"].get("sample") or node.get("sample")
+    return sample
+
+
+def _of_several(part: Node, statement: _Statement) -> bool:
+    """Whether an expression is made of several rows."""
+    return part.get("class") in ("WINDOW", "SUBQUERY") or (
+        part.get("class") == "FUNCTION" and part.get("function_name") in statement.aggregates
+    )
+
+
+def _limit(node: Node) -> Amount | None:
+    modifier: Node = next((m for m in node["modifiers"] if m["type"] == "LIMIT_MODIFIER"), {})
+    number = ((modifier.get("limit") or {}).get("literal") or {}).get("text", "")
+    try:
+        return float(number), modifier["limit_type"] == "PERCENTAGE"
+    except ValueError:
+        return None
+
+
+def _rows(con: duckdb.DuckDBPyConnection, name: str, amount: Amount) -> int:
+    size, percent = amount
+    if not percent:
+        return int(size)
+    quoted = '"' + name.replace('"', '""') + '"'
+    there = int(con.execute(f"SELECT count(*) FROM {quoted}").fetchall()[0][0])
+    return math.ceil(there * size / 100)
+
+
+def _table(node: Node) -> str:
+    return str(node.get("table_name") or "").casefold()
+
+
+def _nodes(tree: Any) -> Iterator[Node]:
+    """Every object of a tree."""
+    waiting = [tree]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield one
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
