@@ -3,7 +3,9 @@ text of it could have fetched or drawn."""
 
 from __future__ import annotations
 
+import datetime
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 import docx
 import pypdf
 import pytest
+from markdown_it import MarkdownIt
 
 from leaf.agent.export import (
     PICTURES,
@@ -23,6 +26,7 @@ from leaf.agent.export import (
 )
 from leaf.documents.markdown import parse, plain
 from leaf.errors import InvalidInputError, NotFoundError
+from leaf.exports.shared import ChatShown, chat_page
 from leaf.sessions.session import Session
 from leaf.shapes.parts import Part
 from leaf.store.model import Message
@@ -232,3 +236,80 @@ def test_what_python_did_and_what_is_said_of_a_result_leave_with_the_answer() ->
 def test_an_answer_that_is_not_whole_yet_says_so(status: Any, written: bool) -> None:
     half = Message("a", "c", "", "assistant", status, [{"type": "text", "text": "Half"}], [])
     assert ("still being written" in chat_markdown("T", [half])) == written
+
+
+OPEN = "```python\nx = 1"
+"""Code that nothing closes: a person did not, or the model was stopped within it."""
+
+
+def question(text: str) -> Message:
+    return Message("q", "c", "", "user", "completed", [{"type": "text", "text": text}], [])
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """Kinds of the blocks with their words, as a parser of its own reads them."""
+    tokens = MarkdownIt("commonmark").parse(text)
+    kinds = {"heading_open": 1, "paragraph_open": 1, "fence": 0}
+    return [
+        (t.type, tokens[i + kinds[t.type]].content) for i, t in enumerate(tokens) if t.type in kinds
+    ]
+
+
+@pytest.mark.parametrize("asked", [f"What is wrong?\n{OPEN}", OPEN, f"{OPEN}\n```"])
+def test_code_that_is_open_takes_nothing_that_follows_into_it(asked: str) -> None:
+    stopped = Message("a", "c", "", "assistant", "stopped", [{"type": "text", "text": OPEN}], [])
+    messages = [
+        question(asked),
+        stopped,
+        question("And now?"),
+        answer({"type": "text", "text": "Yes."}),
+    ]
+    for text in (chat_markdown("T", messages), chat_document("T", messages, lambda _: "").text):
+        read = blocks(text)
+        assert [words for kind, words in read if kind == "fence"] == ["x = 1\n"] * 2
+        assert ("paragraph_open", "*Stopped. What was found so far is kept.*") in read
+        assert read[-2:] == [("heading_open", "And now?"), ("paragraph_open", "Yes.")]
+    assert blocks(answer_markdown(messages[-1], messages[0]))[-1] == ("paragraph_open", "Yes.")
+
+
+def cited(place: int, quote: str) -> Part:
+    leaf: dict[str, Any] = {
+        "handle": "f1",
+        "file_id": "f",
+        "name": "_a_*b*.pdf",
+        "place": f"page {place}",
+    }
+    leaf |= {"action": "cited", "query": "", "quote": quote, "citation": 1, "verified": True}
+    leaf |= {"problem": "", "cited_place": ""}
+    return {
+        "type": "source-document", "sourceId": f"s{place}", "title": "a.pdf", "place": "",
+        "providerMetadata": {"leaf": leaf},
+    }  # fmt: skip
+
+
+def test_a_footnote_is_that_of_its_own_answer() -> None:
+    """In Markdown a footnote is known by its name in the whole of a text."""
+    first, second = (
+        answer({"type": "text", "text": f"It is {n}"}, cited(n, f"{n} * 2 * 3 __x__"))
+        for n in (7, 8)
+    )
+    text = chat_markdown("T", [question("A?"), first, question("B?"), second])
+    notes = dict(re.findall(r"^\[\^(.+?)\]: (.*)$", text, re.MULTILINE))
+    assert len(notes) == 2
+    for n in (7, 8):
+        (name,) = re.findall(rf"It is {n}\[\^(.+?)\]", text)
+        assert plain(parse(notes[name])[0].runs) == f"_a_*b*.pdf, page {n}: “{n} * 2 * 3 __x__”"
+
+
+def test_a_mark_is_no_link_of_what_somebody_wrote() -> None:
+    other = "\n\nSee [1].\n\n[1]: https://elsewhere.example"
+    first = {"type": "text", "id": "text-1-0", "text": "It is 7"}
+    made = answer(first, cited(7, "7"), {"type": "text", "id": "text-1-1", "text": other})
+    parsed = parse(chat_document("T", [made], lambda _: "").text)
+    assert plain(parsed[1].runs) == "It is 7[1]"
+    links = [run.text for block in parsed for run in block.runs if run.link]
+    assert links == ["1"]
+    at = datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC)
+    page = chat_page(ChatShown("T", [made], {}, at), lambda _: "")
+    assert page.count("<a ") == 1
+    assert "It is 7[1]" in page

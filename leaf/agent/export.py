@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from leaf.agent.events import place_of
 from leaf.language.text import ENGLISH, speaking
@@ -51,6 +51,12 @@ class _Form:
     draw: Callable[[ToolPart], list[str]] = lambda _: []
     """What stands for the charts and figures of a step."""
 
+    def of_answer(self, number: int) -> _Form:
+        """That of one answer among others: a footnote is known by its name in the whole of a text,
+        and `[^1]` would stand for the source of whichever answer had it first."""
+        mark, note = (text.replace("^", f"^{number}-") for text in (self.mark, self.note))
+        return replace(self, mark=mark, note=note)
+
 
 _PLAIN = _Form()
 
@@ -72,13 +78,14 @@ def chat_markdown(title: str, messages: Iterable[Message], documents: Traced = N
 
 
 def _sections(title: str, messages: Iterable[Message], documents: Traced, form: _Form) -> list[str]:
-    sections = [f"# {title or 'Untitled chat'}"]
+    sections, answers = [f"# {title or 'Untitled chat'}"], 0
     for message in messages:
         if message.role == "user":
-            sections.append(f"## {_text(message.parts)}\n{_files(message.parts)}".rstrip())
+            sections += [headed(2, _text(message.parts)), *_files(message.parts)]
             sections += _instructions(message.parts)
         else:
-            sections.append(_answer(message, documents, form))
+            answers += 1
+            sections.append(_answer(message, documents, form.of_answer(answers)))
     return sections
 
 
@@ -111,7 +118,8 @@ def chat_document(
             lines.append(place)
         return lines
 
-    form = _Form("[{}]", "- [{}] {}", draw)
+    # Escaped, or an answer that has `[1]: https://…` would make links of them.
+    form = _Form(r"\[{}\]", r"- \[{}\] {}", draw)
     export.text = harmless_markdown("\n\n".join(_sections(title, messages, documents, form)) + "\n")
     export.text = re.sub(
         rf"leafpicture{nonce}n(\d+)n", lambda match: places[int(match[1])], export.text
@@ -142,7 +150,7 @@ def answer_markdown(
     answer: Message, question: Message | None, documents: Traced = NO_DOCUMENTS
 ) -> str:
     """One answer with its question, its steps, its sources and its coverage."""
-    head = f"# {_text(question.parts)}\n\n" if question else ""
+    head = f"{headed(1, _text(question.parts))}\n\n" if question else ""
     return harmless_markdown(head + _answer(answer, documents) + "\n")
 
 
@@ -150,7 +158,7 @@ def _answer(message: Message, documents: Traced, form: _Form = _PLAIN) -> str:
     sections = []
     for piece in flow(message.parts):
         if isinstance(piece, Text):
-            sections.append(with_marks(piece, form.mark).strip())
+            sections.append(_whole(with_marks(piece, form.mark)))
         elif is_tool(part := piece[1]):
             sections += [_step(part), *form.draw(part)]
         elif part["type"] == "unreadable":
@@ -168,7 +176,7 @@ def _answer(message: Message, documents: Traced, form: _Form = _PLAIN) -> str:
     if message.status == "stopped":
         sections.append("*Stopped. What was found so far is kept.*")
     elif message.status == "error":
-        sections.append(f"*Not finished: {message.error}*")
+        sections.append(f"*Not finished: {as_words(message.error)}*")
     elif message.status != "completed":
         sections.append("*This answer was still being written.*")
     return "\n\n".join(sections)
@@ -190,7 +198,7 @@ def _written(parts: Sequence[Part]) -> str:
 def _figures(parts: Sequence[Part]) -> str:
     """How many figures have a receipt, and those that have none."""
     lines = figures_in_words(kept_receipts(parts))
-    return f"*{' '.join(lines)}*" if lines else ""
+    return f"*{as_words(' '.join(lines))}*" if lines else ""
 
 
 def figures_in_words(found: Sequence[ReceiptKept], verb: str = "have a receipt") -> list[str]:
@@ -223,17 +231,16 @@ def _documents(parts: Sequence[Part], documents: Traced) -> list[str]:
         )
         if card and traced and traced["receipts"]:
             lines = figures_in_words(traced["receipts"], "are traced")
-            paragraphs.append(
-                f"Document “{card['title']}”, version {card['version']}: {' '.join(lines)}"
-            )
+            about = f"Document “{card['title']}”, version {card['version']}: {' '.join(lines)}"
+            paragraphs.append(as_words(about))
     return paragraphs
 
 
 def _step(part: ToolPart) -> str:
     if part["state"] == "output-error":
-        return f"> {tool_name(part)}: {part.get('errorText', '')}"
+        return _quoted(as_words(f"{tool_name(part)}: {part.get('errorText', '')}"))
     output, asked = part.get("output") or {}, part.get("input") or {}
-    lines = [f"> {output.get('summary', tool_name(part))}"]
+    lines = [f"> {as_words(output.get('summary', tool_name(part)))}"]
     for name, language in CODE.items():
         if isinstance(code := asked.get(name), str) and code.strip():
             lines.append(f"\n{fenced(code, language)}")
@@ -318,34 +325,47 @@ def _footnotes(parts: Sequence[Part], form: str) -> str:
     notes: dict[int, list[str]] = {}
     for number, note in footnotes(parts):
         notes.setdefault(number, []).append(note)
-    return "\n".join(form.format(number, "; ".join(texts)) for number, texts in notes.items())
+    return "\n".join(
+        form.format(number, as_words("; ".join(texts))) for number, texts in notes.items()
+    )
 
 
 def _sources(parts: Sequence[Part]) -> str:
     lines = []
     for part in parts:
         if is_source(part) and not citation_of(part):
-            lines.append(", ".join(filter(None, (f"- {part['title']}", place_of(part)))))
+            source = ", ".join(filter(None, (str(part["title"]), place_of(part))))
+            lines.append(f"- {as_words(source)}")
     return "**Sources**\n\n" + "\n".join(dict.fromkeys(lines)) if lines else ""
 
 
 def _coverage(parts: Sequence[Part]) -> str:
     covered = covered_of(parts)
-    doubtful = [f"- Doubtful: {text}." for text in doubts(covered)]
-    return "\n".join(
-        filter(
-            None, (sentence(covered), *doubtful, *(f"- Note: {text}." for text in notes(covered)))
-        )
-    )
+    lines = [f"- Doubtful: {text}." for text in doubts(covered)]
+    lines += [f"- Note: {text}." for text in notes(covered)]
+    return "\n".join(as_words(line) for line in (sentence(covered), *lines) if line)
 
 
 def _text(parts: Sequence[Part]) -> str:
     return "\n".join(texts_of(parts)).strip()
 
 
-def _files(parts: Sequence[Part]) -> str:
+def headed(level: int, question: str) -> str:
+    """A question as a heading, with nothing open behind it; code that it begins with cannot stand
+    in one."""
+    text, mark = _whole(question), "#" * level
+    return f"{mark} Question\n\n{text}" if text.startswith("```") else f"{mark} {text}"
+
+
+def _whole(text: str) -> str:
+    """Somebody's Markdown without an end that is open: code that a person or a stopped model did
+    not close would take all that follows for code."""
+    return harmless_markdown(text).strip()
+
+
+def _files(parts: Sequence[Part]) -> list[str]:
     names = [file["name"] for part in parts for file in data_in(part, "files") or ()]
-    return "Files: " + ", ".join(names) if names else ""
+    return [f"Files: {', '.join(map(as_words, names))}"] if names else []
 
 
 def _instructions(parts: Sequence[Part]) -> list[str]:
@@ -355,5 +375,8 @@ def _instructions(parts: Sequence[Part]) -> list[str]:
         return []
     if not told["text"]:
         return ["Without project instructions from here on."]
-    lines = "\n".join(f"> {line}".rstrip() for line in told["text"].splitlines())
-    return [f"Project instructions:\n\n{lines}"]
+    return [f"Project instructions:\n\n{_quoted(told['text'])}"]
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

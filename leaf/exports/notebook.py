@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from leaf.agent.export import as_words, headed
 from leaf.exports.manifest import KeptAnswer, KeptCall, Manifest
 from leaf.shapes.harmless import harmless_markdown
 
@@ -151,7 +152,7 @@ def _cells(manifest: Manifest) -> Iterator[Json]:
     if frames:
         yield _code("\n".join(f"{name} = _read_table({name!r})" for name in frames))
     for answer in manifest.answers:
-        yield _text(f"## {answer.question.strip() or 'No question'}")
+        yield _text(headed(2, answer.question.strip() or "No question"))
         yield from _of_answer(answer)
     yield _text("## The figures")
     yield _code(END)
@@ -167,7 +168,7 @@ def _of_answer(answer: KeptAnswer) -> Iterator[Json]:
         elif piece.call:
             yield from _of_call(answer.id, calls[piece.call])
     if answer.cited:
-        yield _text("\n".join(["Cited:", "", *(f"- {note}" for note in answer.cited)]))
+        yield _text("\n".join(["Cited:", "", *(f"- {as_words(note)}" for note in answer.cited)]))
 
 
 def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaf.agent.export import markdown_table
+from leaf.agent.export import as_words, markdown_table
 from leaf.exports.manifest import Manifest
 from leaf.shapes.harmless import harmless_markdown
 
@@ -47,7 +47,7 @@ def readme(manifest: Manifest, left: Sequence[str] = ()) -> str:
     """For whoever opens the folder; `left` are files that Python wrote and that are not in it."""
     rows: list[list[object]] = [
         [
-            file.name,
+            as_words(file.name),
             f"{file.size:,}",
             f"`{file.sha256}`",
             ", ".join(f"`{t.name}`" for t in file.tables),

@@ -102,7 +102,7 @@ class _Teller:
         pieces = []
         for piece in flow(message.parts):
             if isinstance(piece, Text):
-                pieces.append(html.words(with_marks(piece).strip()))
+                pieces.append(html.words(with_marks(piece, r"\[{}\]").strip()))
             elif is_tool(part := piece[1]):
                 pieces += [_step(part), *self._figures(part)]
             elif part["type"] == "unreadable":
