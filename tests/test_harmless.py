@@ -4,13 +4,15 @@ own, with HTML, as notebooks and forges read it."""
 from __future__ import annotations
 
 import csv
+import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
 from leaf.documents.export import leaving
-from leaf.documents.markdown import allowed
+from leaf.documents.markdown import allowed, parse, plain
 from leaf.exports.html import words
 from leaf.exports.manifest import VERSION, Manifest
 from leaf.exports.notebook import _text
@@ -38,6 +40,12 @@ ATTACKS = [
     f"| a |\n|---|\n| {PICTURE} |",
     f"[^1]: {PICTURE}",
     f"# {PICTURE}",
+    *(f"a{end}```\n{PICTURE}\n```" for end in "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"),
+    "<br>\n```\n<img src=x>\n```",
+    "- <br/>\n  ~~~\n  <img src=x>\n  ~~~",
+    "> <BR />  \n> ```\n> <img src=x>\n> ```",
+    "<br><br>\t\n```\n<img src=x>\n```",
+    "| a<br><img src=x> |\n|---|",
 ]
 
 
@@ -60,6 +68,27 @@ def test_code_stays_as_it_was_and_links_lead_on() -> None:
     assert harmless_markdown(text) == text
     inside = harmless_markdown("````\na\n```\nb\n````")
     assert inside == "````\na\n```\nb\n````\n"
+
+
+BROKEN = (
+    "| a |\n|---|\n| one<br>two<BR/>three |\n\nfour<br>five<br>\nsix `<br>` &lt;br> \\<br>\n"
+    "\n```\n<br>\n```\n"
+)
+"""Lines broken as models break them, and where it is written that they do."""
+
+
+def test_a_break_within_a_line_is_one() -> None:
+    """In the Markdown for others, on pages and in documents."""
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    for page in (parser.render(harmless_markdown(BROKEN)), words(BROKEN)):
+        lines = re.sub("<br ?/?>\n?", "\n", page, flags=re.IGNORECASE).replace(JOINER, "")
+        plain_lines = unescape(re.sub("<[^>]*>", "", lines)).split()
+        assert " ".join(plain_lines) == "a one two three four five six <br> <br> <br> <br>"
+        assert len(re.findall("<br", page, re.IGNORECASE)) == 4
+    table, paragraph, code = parse(BROKEN)
+    assert plain(table.rows[1][0]) == "one\ntwo\nthree"
+    assert plain(paragraph.runs) == "four\nfive\n six <br> <br> <br>"
+    assert code.text == "<br>"
 
 
 @pytest.mark.parametrize(

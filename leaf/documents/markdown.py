@@ -10,16 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from leaf.errors import InvalidInputError
 from leaf.shapes.harmless import leads_out
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
 
 MOST_TOKENS = 200_000
 NESTING = 40
 MOST_COLUMNS = 40
 """Of a table, which no page has more room for."""
 LONGEST_ADDRESS = 2_000
+_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 _GIVEN = re.compile(r"picture:(\d{1,4})")
 
 
@@ -60,15 +65,30 @@ class Block:
     """Columns of a table that are left out."""
 
 
+def parser(nesting: int = NESTING) -> MarkdownIt:
+    """CommonMark with tables. Of HTML it knows `<br>` alone, by which a cell of a table has several
+    lines."""
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark", {"html": False, "maxNesting": nesting})
+    reader.inline.ruler.before("autolink", "line_break", _line_break)
+    return reader.enable(["table", "strikethrough"])
+
+
+def _line_break(state: StateInline, silent: bool) -> bool:
+    match = _BREAK.match(state.src, state.pos)
+    if match is None:
+        return False
+    if not silent:
+        state.push("hardbreak", "br", 0)
+    state.pos = match.end()
+    return True
+
+
 def parse(text: str, pictures: int = 0) -> list[Block]:
     """Blocks of a Markdown text; so many pictures are given beside it, as `picture:0` and on.
     Raises InvalidInputError for one that has too many pieces."""
-    from markdown_it import MarkdownIt
-
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING}).enable(
-        ["table", "strikethrough"]
-    )
-    tokens = parser.parse(text)
+    tokens = parser().parse(text)
     if len(tokens) > MOST_TOKENS:
         raise InvalidInputError(
             f"The document has {len(tokens):,} pieces, more than {MOST_TOKENS:,}.",

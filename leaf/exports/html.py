@@ -9,6 +9,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from leaf.documents import markdown
 from leaf.shapes.harmless import harmless_markdown, leads_out
 
 if TYPE_CHECKING:
@@ -73,22 +74,16 @@ def image(png: bytes, label: str) -> str:
     return f'<img alt="{escape(label)}" src="data:image/png;base64,{data}">'
 
 
-def words(markdown: str) -> str:
+def words(text: str) -> str:
     """Somebody's Markdown: without pictures and HTML, its headings below those of the page, and with
     links to the web and to mail alone."""
-    source = harmless_markdown(markdown)
+    source = harmless_markdown(text)
     return str(_parser().render(source)).strip()
 
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    parser = (
-        MarkdownIt("commonmark", {"html": False, "maxNesting": 20})
-        .enable(["table", "strikethrough"])
-        .disable("image")
-    )
+    parser = markdown.parser(nesting=20).disable("image")
     parser.validateLink = leads_out  # type: ignore[method-assign, assignment]  # as the parser wants to be told
     for rule in ("heading_open", "heading_close"):
         parser.add_render_rule(rule, _lower)

@@ -11,6 +11,7 @@ no tag can begin.
 from __future__ import annotations
 
 import html
+import io
 import re
 from collections.abc import Iterator
 
@@ -42,7 +43,12 @@ _AHEAD = 300
 _NO_SCHEME = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029<>A-Za-z0-9+.\-]*+(?![:&#\\\u212a\u0130])")
 """How an address begins that has no scheme and is no place on this page, however it is written:
 what could be a scheme is followed by something that ends none and stands for nothing else."""
-_TAG = re.compile(r"<(?=[A-Za-z/!?])(?!(?:https?://|mailto:)[^\s<>]*>)")
+_TAG = re.compile(
+    r"<(?=[A-Za-z/!?])(?!(?:https?://|mailto:)[^\s<>]*>)(?![Bb][Rr][ \t]*/?>[ \t]*\S)"
+)
+"""`<br>` does nothing but break a line, unless it ends one: it may begin a block of HTML then, in which
+a fence is none."""
+_LAST_BREAK = re.compile(r"(?<!\\)(?:<br[ \t]*/?>[ \t]*)+(?=[\r\n]|\Z)", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^`]*+$")
 _OTHER_FENCE = re.compile(r"^[ \t>*+\-\d.)]*(?:``(?=`)|~~(?=~))", re.MULTILINE)
 """One that is not taken for a fence here, such as in a quote, and must be none for the reader."""
@@ -57,8 +63,8 @@ def parted(text: str) -> str:
 
 
 def harmless_markdown(document: str) -> str:
-    """Markdown for any reader outside of Leaf: `parted`, and without HTML. Code in fences stays as
-    it is, in a fence that nothing in it can close."""
+    """Markdown for any reader outside of Leaf: `parted`, and without HTML but `<br>`. Code in fences
+    stays as it is, in a fence that nothing in it can close."""
     return "".join(_pieces(document))
 
 
@@ -81,7 +87,7 @@ def leads_out(address: str) -> bool:
 
 def _pieces(document: str) -> Iterator[str]:
     text, code, fence, language = list[str](), list[str](), "", ""
-    for line in document.splitlines(keepends=True):
+    for line in io.StringIO(document, newline=""):  # whose lines are those of Markdown
         bare = line.strip()
         opening = None if fence else _FENCE.match(line.rstrip("\r\n"))
         if opening is not None:
@@ -97,7 +103,7 @@ def _pieces(document: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    text = _TAG.sub("<" + JOINER, parted(text))
+    text = _TAG.sub("<" + JOINER, parted(_LAST_BREAK.sub("  ", text)))
     return _OTHER_FENCE.sub(lambda match: match.group() + JOINER, text)
 
 
