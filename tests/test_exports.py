@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import io
 import json
@@ -16,10 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
+from python_calamine import CalamineWorkbook
 
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.sessions.session import Session
+from leaf.shapes.excel import cell_text, sheet_name
 from leaf.tables import charts, child, drawing, export, fonts
 from leaf.tables.paging import RowsWanted
 from leaf.tables.reshape import Choice, choice_of, reshaped
@@ -243,7 +246,7 @@ def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> No
         }
     )
     pq.write_table(table, tmp_path / "t.parquet")
-    export.xlsx(str(tmp_path / "t.parquet"), {"query": "=1+1", "rows": 3}, str(tmp_path))
+    export.xlsx(str(tmp_path / "t.parquet"), {"query": "=1+1", "rows": 3}, str(tmp_path), 512)
     book = openpyxl.load_workbook(tmp_path / "export.xlsx")
     _, first, second, third = book["Result"].iter_rows(values_only=True)
     assert first[:3] == (None, "1850-01-01", "2025-01-01 12:00:00+00:00")
@@ -256,11 +259,57 @@ def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> No
     assert book["Query"]["B1"].value == "=1+1"
 
 
+def test_excel_has_what_csv_has_of_lists_records_and_short_numbers(tmp_path: Path) -> None:
+    """And text that looks like a character by its number stays as it is: calamine reads it as Excel
+    does."""
+    sql = (
+        "SELECT {'day': DATE '2024-01-31', 'n': 1.50::DECIMAL(5, 2), 'none': NULL} AS record, "
+        "[DATE '2024-01-31', NULL] AS days, MAP {'k': 'nan'::DOUBLE} AS map, 0.1::FLOAT AS short, "
+        "'inf'::FLOAT AS long, NULL::FLOAT AS no, 'Order_x0020_ID' AS \"_x0041_\""
+    )
+    source = str(tmp_path / "t.parquet")
+    duckdb.sql(sql).write_parquet(source)
+    child.export_csv(source, str(tmp_path), 512, raw=True)
+    with (tmp_path / "export.csv").open(newline="") as file:
+        expected = list(csv.reader(file))
+    export.xlsx(source, {}, str(tmp_path), 512)
+    book = CalamineWorkbook.from_path(str(tmp_path / "export.xlsx"))
+    assert [
+        [str(cell) for cell in row] for row in book.get_sheet_by_name("Result").to_python()
+    ] == expected
+    assert expected[1][:2] == ["{'day': 2024-01-31, 'n': 1.50, 'none': NULL}", "[2024-01-31, NULL]"]
+    assert expected[1][3:] == ["0.1", "inf", "", "Order_x0020_ID"]
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "cut"),
+    [("x" * 32_767, 32_767, False), ("🙂" * 20_000, 16_383, True), ("🙂" * 16_383, 16_383, False)],
+)
+def test_a_cell_is_as_long_as_excel_counts(text: str, length: int, cut: bool) -> None:
+    written, was_cut = cell_text(text)
+    assert (len(written), was_cut) == (length, cut)
+    assert len(written.encode("utf-16-le")) <= 2 * 32_767
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Q1/Q2: [all]", "Q1 Q2 all"),
+        ("History", "History_"),
+        ("'", "Sheet"),
+        ("🙂" * 20, "🙂" * 15),
+        ("x" * 40, "x" * 31),
+    ],
+)
+def test_a_sheet_has_a_name_that_excel_takes(title: str, name: str) -> None:
+    assert sheet_name(title) == name
+
+
 def test_zeros_that_fill_a_decimal_up_make_no_text_of_it_in_excel(tmp_path: Path) -> None:
     wide = ["12.5", "1234567.89", "-0.000001", "0", "1234567890.0123456789", "1000000000000000"]
     table = pa.table({"n": pa.array(map(Decimal, wide), pa.decimal128(38, 18))})
     pq.write_table(table, tmp_path / "t.parquet")
-    export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path))
+    export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path), 512)
     sheet = openpyxl.load_workbook(tmp_path / "export.xlsx")["Result"]
     cells = [cell for (cell,) in sheet.iter_rows(min_row=2)]
     assert [cell.value for cell in cells[:4]] == [12.5, 1234567.89, -0.000001, 0]
@@ -271,7 +320,7 @@ def test_zeros_that_fill_a_decimal_up_make_no_text_of_it_in_excel(tmp_path: Path
 def test_a_query_that_excel_has_no_room_for_says_so(tmp_path: Path) -> None:
     pq.write_table(pa.table({"n": [1]}), tmp_path / "t.parquet")
     query = f"SELECT 1 AS n -- {'x' * 40_000}"
-    export.xlsx(str(tmp_path / "t.parquet"), {"query": query}, str(tmp_path))
+    export.xlsx(str(tmp_path / "t.parquet"), {"query": query}, str(tmp_path), 512)
     told = openpyxl.load_workbook(tmp_path / "export.xlsx")["Query"].iter_rows(values_only=True)
     notes = [row[1] for row in told if row[0] == "Note"]
     assert notes == ["The query has 40,017 characters; the first 32,767 are here."]
@@ -282,13 +331,13 @@ def test_result_with_more_rows_than_excel_takes_is_refused(tmp_path: Path) -> No
     with pytest.raises(
         InvalidInputError, match=r"1,048,575 rows.* this result has 1,048,576.* CSV or Parquet"
     ):
-        export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path))
+        export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path), 512)
     assert not (tmp_path / "export.xlsx").exists()
 
 
 def test_empty_result_becomes_a_header(tmp_path: Path) -> None:
     pq.write_table(pa.table({"n": pa.array([], pa.int64())}), tmp_path / "t.parquet")
-    export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path))
+    export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path), 512)
     book = openpyxl.load_workbook(io.BytesIO((tmp_path / "export.xlsx").read_bytes()))
     assert list(book["Result"].iter_rows(values_only=True)) == [("n",)]
 

@@ -279,6 +279,10 @@ def test_every_form_of_reading_works(tables: Tables, sales: ChatFile, sql: str, 
         ("NULL", None),
         ("'x' = 'x'", True),
         ("union_value(k := 1)", "1"),
+        ("{'i': INTERVAL 1 DAY, 'n': 1}", "{'i': 1 day, 'n': 1}"),
+        ("MAP {INTERVAL 1 DAY: [TIMETZ '12:00:00+05']}", "{1 day=['12:00:00+05']}"),
+        ("{'BIT': 'a \"INTERVAL\"', 'interval': 1}", {"BIT": 'a "INTERVAL"', "interval": 1}),
+        ("(2::UHUGEINT ** 127)::UHUGEINT + 1", "170141183460469231731687303715884105729"),
     ],
 )
 def test_values_become_plain_json(tables: Tables, sales: ChatFile, sql: str, value: object) -> None:

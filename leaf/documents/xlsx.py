@@ -10,10 +10,9 @@ from typing import Any
 
 from leaf.documents.naming import csv_rows
 from leaf.errors import InvalidInputError
+from leaf.shapes.excel import CELL, cell_text, sheet_name
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
-CELL = 32_767
-"""Characters that Excel takes in a cell."""
 WIDEST = 60
 _INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,14})\Z")
 _CODE = re.compile(r"0\d+|\d{16,}")
@@ -21,7 +20,6 @@ _CODE = re.compile(r"0\d+|\d{16,}")
 _DECIMAL = re.compile(r"-?(?:0|[1-9]\d*)\.\d+(?:[eE][+-]?\d+)?\Z")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?\Z")
-_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def write(text: str, title: str, target: Path) -> list[str]:
@@ -39,7 +37,7 @@ def write(text: str, title: str, target: Path) -> list[str]:
             f"Excel takes {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns.", "Download it as CSV."
         )
     book = Workbook(write_only=True)
-    sheet = book.create_sheet(re.sub(r"[\[\]:*?/\\'\x00-\x1f]", " ", title).strip()[:31] or "Sheet")
+    sheet = book.create_sheet(sheet_name(title))
     sheet.freeze_panes = "A2"
     for i, width in enumerate(_widths(rows), 1):
         sheet.column_dimensions[get_column_letter(i)].width = width
@@ -48,12 +46,12 @@ def write(text: str, title: str, target: Path) -> list[str]:
     for number, row in enumerate(rows):
         cells = []
         for column, value in enumerate(row):
-            cut += len(value) > CELL
             coded = column in codes and value.isdecimal()
             typed = value if number == 0 or coded else convert(value)
             cell = WriteOnlyCell(sheet)
             if isinstance(typed, str):
-                cell.value = _UNWRITABLE.sub("", typed[:CELL])
+                cell.value, too_long = cell_text(typed)
+                cut += too_long
                 cell.data_type = "s"  # never a formula, whatever it begins with
             else:
                 cell.value = typed

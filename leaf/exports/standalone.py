@@ -234,8 +234,8 @@ def result_differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
 
 
 def as_kept(number: int, kind: Any) -> str:
-    """SQL for a column; spans of time are text in results of the chat."""
-    return f"CAST(#{number} AS VARCHAR)" if str(kind) == "INTERVAL" else f"#{number}"
+    """SQL for a column; spans of time are text in results of the chat, and so is what holds them."""
+    return f"CAST(#{number} AS VARCHAR)" if "INTERVAL" in str(kind) else f"#{number}"
 
 
 def rows_of(relation: Any) -> pd.DataFrame:

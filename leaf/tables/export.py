@@ -9,16 +9,19 @@ from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leaf.errors import InvalidInputError
+from leaf.shapes.excel import CELL, cell_text
+from leaf.tables.connection import connect, create_views
+
+if TYPE_CHECKING:
+    import duckdb
 
 Json = dict[str, Any]
 
 MOST_ROWS, MOST_COLUMNS = 1_048_575, 16_384
 """Excel's limits; a row less for the header."""
-CELL = 32_767
-"""Characters that Excel takes in a cell."""
 EXACT = 10**15
 """Whole numbers from here on would lose digits in Excel and are written as text."""
 FIRST_DAY = date(1900, 3, 1)
@@ -27,10 +30,12 @@ NARROWEST, WIDEST = 8, 60
 MEASURED = 200
 """Rows whose cells a column's width is taken from."""
 BATCH = 8_192
-_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+SECONDS = 600
+_NESTED = re.compile(r"(STRUCT|MAP)\(|.*\]$", re.DOTALL)
+"""Types of lists and records."""
 
 
-def xlsx(parquet: str, about: Json, out: str) -> None:
+def xlsx(parquet: str, about: Json, out: str, memory_mb: int) -> None:
     """Write a Parquet file as `out`/export.xlsx: sheet Result with a fixed bold header, sheet Query
     with what it rests on.
 
@@ -38,13 +43,14 @@ def xlsx(parquet: str, about: Json, out: str) -> None:
     "sha256"}], "remarks": [(sort, text)]}. Raises InvalidInputError where Excel has no room for
     it.
     """
-    import pyarrow.parquet as pq
     from openpyxl import Workbook
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter
 
-    with pq.ParquetFile(parquet) as file:
-        columns, total = list(file.schema_arrow.names), file.metadata.num_rows
+    with connect([parquet], SECONDS, memory_mb) as con:
+        create_views(con, {"t": parquet})
+        relation = con.sql("FROM t")
+        columns, total = relation.columns, len(relation)
         if total > MOST_ROWS:
             raise InvalidInputError(
                 f"Excel takes {MOST_ROWS:,} rows in a sheet, and this result has {total:,}.",
@@ -62,7 +68,7 @@ def xlsx(parquet: str, about: Json, out: str) -> None:
             sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{total + 1}"
         write = _SheetWriter(sheet)
         bold = Font(bold=True)
-        rows = _rows(file)
+        rows = _rows(relation)
         first = [row for _, row in zip(range(MEASURED), rows, strict=False)]
         for number, width in enumerate(_widths(columns, first), 1):
             sheet.column_dimensions[get_column_letter(number)].width = width
@@ -167,9 +173,9 @@ class _SheetWriter:
             return value if value.tzinfo is None else value.isoformat()
         if isinstance(value, bytes):
             return f"<{len(value)} bytes>"
-        text = _UNWRITABLE.sub("", str(value))
-        self.cut += len(text) > CELL
-        return text[:CELL]
+        text, cut = cell_text(str(value))
+        self.cut += cut
+        return text
 
     def _text(self, value: Any) -> str:
         self.as_text += 1
@@ -184,11 +190,20 @@ def _digits(value: Decimal) -> int:
     return whole + len(text[whole:].rstrip("0"))
 
 
-def _rows(file: Any) -> Iterator[list[Any]]:
-    """Rows of a Parquet file, a batch in memory at a time."""
+def _rows(relation: duckdb.DuckDBPyRelation) -> Iterator[list[Any]]:
+    """Rows of a result, a batch in memory at a time. Lists and records are text, as they are in
+    CSV, and a number of 32 bits has the digits that it has there: 0.1 is not 0.10000000149."""
     from leaf.tables.values import values
 
-    for batch in file.iter_batches(BATCH):
+    taken = ", ".join(
+        f"CAST(#{i} AS VARCHAR) AS c{i}"
+        if _NESTED.match(str(kind))
+        else f"CAST(CAST(#{i} AS VARCHAR) AS DOUBLE) AS c{i}"
+        if str(kind) == "FLOAT"
+        else f"#{i} AS c{i}"
+        for i, kind in enumerate(relation.types, 1)
+    )
+    for batch in relation.project(taken).to_arrow_reader(BATCH):
         columns = [values(column) for column in batch.columns]
         yield from map(list, zip(*columns, strict=True))
 

@@ -236,11 +236,14 @@ class KeptResults:
                 f"A result cannot be exported as '{form}'.", "Choose csv, xlsx or parquet."
             )
         with new_folder(into) as folder:
-            arguments: Json = {"parquet": "in:t.parquet", "out": "out:"}
+            arguments: Json = {
+                "parquet": "in:t.parquet",
+                "out": "out:",
+                "memory_mb": EXPORT_LIMITS.memory_mb,
+            }
             if form != "xlsx":
                 function = "leaf.tables.child:export_csv"
                 arguments["raw"] = form == "csv-raw"
-                arguments["memory_mb"] = EXPORT_LIMITS.memory_mb
             else:
                 function = "leaf.tables.export:xlsx"
                 arguments["about"] = {**_told(one.about, names or {}), "remarks": [*remarks]}

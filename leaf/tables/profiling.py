@@ -9,7 +9,7 @@ from leaf.tables import texts
 from leaf.tables.connection import connect
 from leaf.tables.rows import data_rows
 from leaf.tables.sql import is_number, quoted
-from leaf.tables.values import TEXT_ONLY, Cells, projection, type_name
+from leaf.tables.values import Cells, is_text_only, projection, type_name
 
 Json = dict[str, Any]
 
@@ -167,7 +167,7 @@ def _has_order(kind: str) -> bool:
 
 def _top(con: Any, name: str, kind: str, cells: Cells) -> list[list[Any]]:
     """The most frequent values and how often each occurs."""
-    value = f"CAST({quoted(name)} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else quoted(name)
+    value = f"CAST({quoted(name)} AS VARCHAR)" if is_text_only(kind) else quoted(name)
     counts = (
         f"SELECT {value}, count(*) FROM t WHERE {quoted(name)} IS NOT NULL GROUP BY 1 ORDER "
         f"BY 2 DESC, 1 LIMIT {TOP}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,13 @@ CELL = 500
 """Characters of one cell that are shown."""
 BATCH = 122_880
 """Rows written at a time: DuckDB's own row group."""
-TEXT_ONLY = (
-    "INTERVAL",
-    "BIT",
-    "BIGNUM",
-    "VARINT",
-    "TIME WITH TIME ZONE",
-    "TIMETZ",
-    "TIME_NS",
-    "UNION",
-    "VARIANT",
-    "GEOMETRY",
+_TEXT_ONLY = re.compile(
+    r"\b(?:INTERVAL|BIT|BIGNUM|VARINT|TIME WITH TIME ZONE|TIMETZ|TIME_NS|UHUGEINT|UNION|VARIANT"
+    r"|GEOMETRY)\b"
 )
-"""Types that Parquet lacks, written as text; beginnings of DuckDB's names."""
+"""Types that Parquet lacks; of the whole numbers the one that has no room in its decimals."""
+_NAMED = re.compile(r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'")
+"""Names within a type: of a record's fields, of what an ENUM may be."""
 
 
 def unique(columns: Sequence[str]) -> list[str]:
@@ -50,12 +45,17 @@ def type_name(kind: Any) -> str:
     return str(kind).strip('"')
 
 
+def is_text_only(kind: str) -> bool:
+    """Whether Parquet lacks a type, or one that a list or record is made of."""
+    return _TEXT_ONLY.search(_NAMED.sub("", kind)) is not None
+
+
 def projection(columns: Sequence[str], types: Sequence[str], at: Sequence[int] = ()) -> str:
     """Every column (those `at` the given places, from 1) under its unique name, as text where
     Parquet lacks the type."""
     places = at or range(1, len(columns) + 1)
     stored = (
-        f"CAST(#{i} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else f"#{i}"
+        f"CAST(#{i} AS VARCHAR)" if is_text_only(kind) else f"#{i}"
         for i, kind in zip(places, types, strict=True)
     )
     return ", ".join(
