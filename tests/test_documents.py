@@ -7,6 +7,7 @@ import csv
 import io
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -660,6 +661,22 @@ def test_a_pdf_has_the_text_and_says_what_it_cannot_show(bench: Bench) -> None:
     text = "\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(made.data)).pages)
     assert all(word in text for word in ("Größe — Ω Ж", "Anna", "nested", "x = 1 < 2"))
     assert "1 character (🙂) is not in the PDF's fonts" in made.notes[0]
+
+
+@pytest.mark.parametrize("columns", [16, 17, 40])
+@pytest.mark.parametrize("before", ["", "    ", ">>> "])
+def test_a_table_of_many_uneven_columns_is_set(tmp_path: Path, columns: int, before: str) -> None:
+    """Also in a list or a quote, where there is less room."""
+    import pypdf
+
+    rows = [["n" if i % 3 else f"A long header of column {i}" for i in range(columns)]]
+    rows += [["---"] * columns, *([str(i) for i in range(columns)] for _ in range(20))]
+    text = "- a\n  - b\n\n" if before.isspace() else ""
+    text += "".join(f"{before}| {' | '.join(row)} |\n" for row in rows)
+    assert write_pdf(text, "T", tmp_path / "t.pdf") == []
+    pages = [page.extract_text() for page in pypdf.PdfReader(tmp_path / "t.pdf").pages]
+    digits = Counter(re.findall(r"\d", "".join(pages)))
+    assert digits["7"] >= 20 * sum(str(i).count("7") for i in range(columns))
 
 
 def test_figures_with_narrow_blanks_stay_whole_in_a_pdf(tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ HIGHEST = 190
 """Of a picture, in millimetres."""
 CELL = 2_000
 """Characters of a table's cell: a cell cannot be parted by a page's end."""
+NARROWEST = 11.5
+"""Of a column, in points: a letter and what is free beside it."""
 GREEN, INK, RULE, QUIET = "#1F6F4A", "#1D2420", "#C9CCC6", "#F2F1EC"
 _EAST = (
     (re.compile("[\u3040-\u30ff]"), "HeiseiKakuGo-W5"),
@@ -313,10 +315,12 @@ class _Story:
             ("LINEBELOW", (0, 0), (-1, -1), 0.4, RULE),
             ("LINEBELOW", (0, 0), (-1, 0), 1.0, INK),
             ("VALIGN", (0, 0), (-1, -1), "TOP"),
-            ("LEFTPADDING", (0, 0), (-1, -1), 3),
-            ("RIGHTPADDING", (0, 0), (-1, -1), 3),
+            ("LEFTPADDING", (0, 0), (-1, -1), edge(columns)),
+            ("RIGHTPADDING", (0, 0), (-1, -1), edge(columns)),
         ]
-        widths = column_widths([[len(plain(c)) for c in row] for row in block.rows], columns, width)
+        lengths = [[len(plain(c)) for c in row] for row in block.rows]
+        # In a list or a quote a table of many columns goes beyond its edge.
+        widths = column_widths(lengths, columns, max(width, columns * NARROWEST))
         return Table(data, colWidths=widths, repeatRows=1, style=style, splitInRow=1)
 
     def _runs(self, runs: Runs) -> str:
@@ -348,14 +352,21 @@ def parted(runs: Runs) -> list[Runs]:
 
 
 def column_widths(lengths: list[list[int]], columns: int, width: float) -> list[float]:
-    """Widths by how much stands in each column, none below a fifth of an equal share."""
+    """Widths by how much stands in each column; each has a fifth of an equal share, and room for a
+    letter between its edges."""
     weights = [
         max([min(60, row[i]) for row in lengths if i < len(row)] + [3]) ** 0.7
         for i in range(columns)
     ]
-    least = width / columns / 5
-    shares = [max(least, width * weight / sum(weights)) for weight in weights]
-    return [share * width / sum(shares) for share in shares]
+    equal = width / columns
+    least = min(equal, max(equal / 5, NARROWEST))
+    left = width - columns * least
+    return [least + left * weight / sum(weights) for weight in weights]
+
+
+def edge(columns: int) -> float:
+    """What is left free at both sides of a cell."""
+    return 3 if columns <= 16 else 1
 
 
 def _shortened(runs: Runs, longest: int) -> Runs:
