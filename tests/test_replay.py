@@ -30,6 +30,7 @@ from leaf.provenance.receipts.answer import kept_receipts
 from leaf.replay import check_code, replay
 from leaf.sandbox.confine import confinement
 from leaf.store.model import ChatFile, File, Message
+from leaf.tables import values
 from leaf.tables.table import Table
 from tests import forked_programs
 from tests.leaf_kit import add, finished, opened
@@ -699,7 +700,8 @@ def test_a_notebook_compares_cells_of_every_sort_as_the_chat_has_them() -> None:
     sql = """
         SELECT [1, 2] AS list, {'a': 1.5, 'b': NULL} AS record, 'nan' AS word, repeat('x', 600) AS long,
             [repeat('y', 600)] AS long_list, 'abc'::BLOB AS bytes, 1.50::DECIMAL(9, 2) AS amount,
-            TIMESTAMPTZ '2024-05-01 10:00:00+00' AS moment, DATE '2024-05-01' AS day, [0.1 + 0.2] AS sum
+            TIMESTAMPTZ '2024-05-01 10:00:00+00' AS moment, DATE '2024-05-01' AS day, [0.1 + 0.2] AS sum,
+            [1, NULL] AS gaps, [[1.5, NULL], NULL] AS deep, MAP {'k': 1, 'l': NULL} AS map, TIME '10:00' AS hour
     """
     con = duckdb.connect()
     con.execute("SET TimeZone = 'Asia/Tokyo'")
@@ -707,11 +709,26 @@ def test_a_notebook_compares_cells_of_every_sort_as_the_chat_has_them() -> None:
     kept = [
         *([1, 2], {"a": 1.5, "b": None}, "nan", "x" * 499 + "…", f"['{'y' * 497}…", "<3 bytes>"),
         *(1.5, "2024-05-01T10:00:00+00:00", "2024-05-01", [0.3]),
+        *([1, None], [[1.5, None], None], [["k", 1], ["l", None]], "10:00"),
     ]
     told = {"columns": list(frame.columns), "rows": [kept], "total": 1}
     assert standalone.result_differences(told, frame) == ""
     other = {**told, "rows": [[[1, 3], *kept[1:]]]}
     assert "row 1, list: [1, 3] was, [1, 2] is" in standalone.result_differences(other, frame)
+
+
+def test_a_notebook_has_as_text_what_results_of_the_chat_have_so(tmp_path: Path) -> None:
+    """pandas takes some of these types, and others not at all."""
+    sql = (
+        "SELECT {'i': INTERVAL 1 DAY} AS record, (2::UHUGEINT ** 127)::UHUGEINT AS whole, "
+        "TIMETZ '12:00:00+05' AS hour, '101'::BIT AS bits, 1::BIGNUM AS big"
+    )
+    frame = standalone.DuckTables([], tmp_path).query(sql)
+    assert frame.iloc[0].tolist() == [
+        *("{'i': 1 day}", "170141183460469231731687303715884105728", "12:00:00+05", "101", "1")
+    ]
+    assert standalone.TEXT_IN_RESULTS.pattern == values.TEXT_ONLY.pattern
+    assert standalone.NAMES_IN_TYPES.pattern == values.NAMED.pattern
 
 
 def test_a_notebook_has_times_as_the_chat_has_them_wherever_it_runs(

@@ -114,6 +114,8 @@ def plain_cell(value: Any) -> Any:
         return str(value)
     if hasattr(value, "isoformat"):
         return value.isoformat()
+    if hasattr(value, "mask"):  # numbers of which some are missing
+        value = value.tolist()
     if getattr(value, "ndim", 0) or isinstance(value, (list, tuple)):
         return short_cell([plain_cell(one) for one in value])
     if isinstance(value, dict):
@@ -138,6 +140,11 @@ def cell_moment(value: Any) -> _Moment | None:
     return moment if moment.tzinfo else None
 
 
+def cell_time_text(value: Any) -> str:
+    """A cell as text, days without the hour 0, hours with their seconds."""
+    return re.sub(r"^\d\d:\d\d$", r"\g<0>:00", re.sub(r"T00:00:00$", "", str(value)))
+
+
 def cell_number(value: Any) -> int | float | None:
     """A cell as a number; nothing for digits that begin with a zero, which are a name: 01067."""
     if not isinstance(value, str):
@@ -158,6 +165,8 @@ def same_cell(kept: Any, again: Any) -> bool:
         return kept is again or kept == again
     if kept == again:
         return True
+    if isinstance(kept, list) and isinstance(again, dict):  # pairs of a MAP
+        again = [list(pair) for pair in again.items()]
     if isinstance(kept, list) and isinstance(again, list):
         return len(kept) == len(again) and all(map(same_cell, kept, again))
     if isinstance(kept, dict) and isinstance(again, dict):
@@ -167,7 +176,7 @@ def same_cell(kept: Any, again: Any) -> bool:
         was, now = cell_moment(kept), cell_moment(again)
         if was is not None and now is not None:
             return was == now
-        return re.sub(r"T00:00:00$", "", str(kept)) == re.sub(r"T00:00:00$", "", str(again))
+        return cell_time_text(kept) == cell_time_text(again)
     whole = all(isinstance(n, int) or (abs(n) < 1e15 and n == int(n)) for n in (a, b))
     return a == b or (not whole and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12))
 
@@ -233,9 +242,19 @@ def result_differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
     return f"{len(cells):,} of the first cells are different: {first}"
 
 
+TEXT_IN_RESULTS = re.compile(
+    r"\b(?:INTERVAL|BIT|BIGNUM|VARINT|TIME WITH TIME ZONE|TIMETZ|TIME_NS|UHUGEINT|UNION|VARIANT"
+    r"|GEOMETRY)\b"
+)
+"""Types that are text in results of the chat, and so is what is made of them."""
+NAMES_IN_TYPES = re.compile(r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'")
+"""Names within a type."""
+
+
 def as_kept(number: int, kind: Any) -> str:
-    """SQL for a column; spans of time are text in results of the chat, and so is what holds them."""
-    return f"CAST(#{number} AS VARCHAR)" if "INTERVAL" in str(kind) else f"#{number}"
+    """SQL for a column as results of the chat have it."""
+    is_text = TEXT_IN_RESULTS.search(NAMES_IN_TYPES.sub("", str(kind)))
+    return f"CAST(#{number} AS VARCHAR)" if is_text else f"#{number}"
 
 
 def rows_of(relation: Any) -> pd.DataFrame:

@@ -18,12 +18,12 @@ CELL = 500
 """Characters of one cell that are shown."""
 BATCH = 122_880
 """Rows written at a time: DuckDB's own row group."""
-_TEXT_ONLY = re.compile(
+TEXT_ONLY = re.compile(
     r"\b(?:INTERVAL|BIT|BIGNUM|VARINT|TIME WITH TIME ZONE|TIMETZ|TIME_NS|UHUGEINT|UNION|VARIANT"
     r"|GEOMETRY)\b"
 )
 """Types that Parquet lacks; of the whole numbers the one that has no room in its decimals."""
-_NAMED = re.compile(r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'")
+NAMED = re.compile(r"\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*'")
 """Names within a type: of a record's fields, of what an ENUM may be."""
 
 
@@ -47,7 +47,7 @@ def type_name(kind: Any) -> str:
 
 def is_text_only(kind: str) -> bool:
     """Whether Parquet lacks a type, or one that a list or record is made of."""
-    return _TEXT_ONLY.search(_NAMED.sub("", kind)) is not None
+    return TEXT_ONLY.search(NAMED.sub("", kind)) is not None
 
 
 def projection(columns: Sequence[str], types: Sequence[str], at: Sequence[int] = ()) -> str:
