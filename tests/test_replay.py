@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -287,12 +288,31 @@ def test_values_that_were_tampered_with_do_not_agree(exported: Exported, tmp_pat
     assert "was 50,906.5, is 50905.5" in wrong[1]
 
 
-def test_a_bundle_of_the_version_before_is_read(exported: Exported) -> None:
+@pytest.mark.parametrize(("version", "without"), [(1, ("cited", "rests")), (2, ("rests",))])
+def test_a_bundle_of_an_earlier_version_is_read(
+    exported: Exported, version: int, without: tuple[str, ...]
+) -> None:
     manifest = json.loads(entries(exported.zip)["manifest.json"])
-    manifest["version"] = 1
-    for answer in manifest["answers"]:
-        del answer["cited"]
-    assert parse(manifest).answers[0].cited == []
+    manifest["version"] = version
+    for answer, name in product(manifest["answers"], without):
+        del answer[name]
+    assert [getattr(parse(manifest).answers[0], name) for name in without] == [[]] * len(without)
+
+
+def test_a_notebook_says_what_its_answers_rest_on_and_which_are_not_whole(
+    exported: Exported,
+) -> None:
+    words = [
+        cell["source"] for cell in exported.notebook["cells"] if cell["cell_type"] == "markdown"
+    ]
+    (first, *_) = [text for text in words if text.startswith("Rests on:")]
+    assert "\n- Read: " in first
+    assert "\n- Source: Sales.csv" in first
+    told = cells_chat()
+    for status, ending in (("stopped", "*Stopped."), ("streaming", "*This answer was still")):
+        halves = [replace(message, status=status) for message in told.messages]
+        cells = json.loads(notebook(manifest_of(replace(told, messages=halves))))["cells"]
+        assert any(cell["source"].startswith(ending) for cell in cells)
 
 
 def change(path: str, value: Any) -> Callable[[Json], None]:

@@ -173,12 +173,8 @@ def _answer(message: Message, documents: Traced, form: _Form = _PLAIN) -> str:
     )
     sections += [section for section in told if section]
     sections += [f"*{text}*" for text in _documents(message.parts, documents)]
-    if message.status == "stopped":
-        sections.append("*Stopped. What was found so far is kept.*")
-    elif message.status == "error":
-        sections.append(f"*Not finished: {as_words(message.error)}*")
-    elif message.status != "completed":
-        sections.append("*This answer was still being written.*")
+    if ending := ending_in_words(message.status, message.error):
+        sections.append(f"*{as_words(ending)}*")
     return "\n\n".join(sections)
 
 
@@ -331,19 +327,39 @@ def _footnotes(parts: Sequence[Part], form: str) -> str:
 
 
 def _sources(parts: Sequence[Part]) -> str:
-    lines = []
-    for part in parts:
-        if is_source(part) and not citation_of(part):
-            source = ", ".join(filter(None, (str(part["title"]), place_of(part))))
-            lines.append(f"- {as_words(source)}")
-    return "**Sources**\n\n" + "\n".join(dict.fromkeys(lines)) if lines else ""
+    lines = [f"- {as_words(source)}" for source in sources_in_words(parts)]
+    return "**Sources**\n\n" + "\n".join(lines) if lines else ""
+
+
+def sources_in_words(parts: Sequence[Part]) -> list[str]:
+    """The places that the steps of an answer have read, each once."""
+    places = (
+        ", ".join(filter(None, (str(part["title"]), place_of(part))))
+        for part in parts
+        if is_source(part) and not citation_of(part)
+    )
+    return list(dict.fromkeys(places))
 
 
 def _coverage(parts: Sequence[Part]) -> str:
+    line, *more = coverage_in_words(parts)
+    return "\n".join(as_words(text) for text in (line, *(f"- {text}" for text in more)) if text)
+
+
+def coverage_in_words(parts: Sequence[Part]) -> list[str]:
+    """How much was read of what, which may be empty, and what is doubtful or noted about it."""
     covered = covered_of(parts)
-    lines = [f"- Doubtful: {text}." for text in doubts(covered)]
-    lines += [f"- Note: {text}." for text in notes(covered)]
-    return "\n".join(as_words(line) for line in (sentence(covered), *lines) if line)
+    doubtful = [f"Doubtful: {text}." for text in doubts(covered)]
+    return [sentence(covered), *doubtful, *(f"Note: {text}." for text in notes(covered))]
+
+
+def ending_in_words(status: str, error: str = "") -> str:
+    """What is said of an answer that is not whole; empty for one that is."""
+    if status == "stopped":
+        return "Stopped. What was found so far is kept."
+    if status == "error":
+        return f"Not finished: {error}" if error else "Not finished."
+    return "" if status == "completed" else "This answer was still being written."
 
 
 def _text(parts: Sequence[Part]) -> str:

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from leaf.agent.export import chat_markdown
+from leaf.agent.export import chat_markdown, coverage_in_words, sources_in_words
 from leaf.errors import LeafError, NotFoundError
 from leaf.exports.manifest import (
     CELLS,
@@ -31,6 +31,7 @@ from leaf.exports.manifest import (
 )
 from leaf.exports.notebook import notebook
 from leaf.exports.readme import readme
+from leaf.language.text import ENGLISH, speaking
 from leaf.provenance.citations import Text, flow, footnotes
 from leaf.provenance.receipts.answer import kept_receipts
 from leaf.provenance.receipts.documents import Traced
@@ -164,6 +165,7 @@ def used_files(messages: Sequence[Message]) -> set[str]:
     }
 
 
+@speaking(ENGLISH)
 def manifest_of(told: BundledChat) -> Manifest:
     """What can be computed again, with what came of it."""
     questions = {m.id: _words(m) for m in told.messages if m.role == "user"}
@@ -259,6 +261,10 @@ def _answer(
         said=pieces,
         receipts=receipts,
         cited=[f"[{number}] {note}" for number, note in footnotes(message.parts)],
+        rests=[
+            *filter(None, coverage_in_words(message.parts)),
+            *(f"Source: {source}" for source in sources_in_words(message.parts)),
+        ],
     )
 
 

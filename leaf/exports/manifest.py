@@ -18,7 +18,7 @@ from leaf.provenance.receipts.evidence import Kind
 
 Json = dict[str, Any]
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Raised when a reader of the version before could not make sense of it."""
 ROWS = 200
 """Rows of each result that a bundle holds."""
@@ -146,14 +146,16 @@ class KeptAnswer(ManifestModel):
     receipts: list[KeptReceipt] = Field(default_factory=list, max_length=50_000)
     cited: list[str] = Field(default_factory=list, max_length=10_000)
     """The citations of the answer, each with its number, as its footnotes have them."""
+    rests: list[str] = Field(default_factory=list, max_length=2 * FILES)
+    """What the answer rests on in words: how much was read, what is doubtful, the sources."""
 
 
 class Manifest(ManifestModel):
     """A whole bundle."""
 
     format: Literal["leaf-chat"]
-    version: Literal[1, 2]
-    """1: without what answers cite."""
+    version: Literal[1, 2, 3]
+    """1: without what answers cite. 2: without what they rest on."""
     leaf: str = Field(default="", max_length=40)
     title: str = Field(default="", max_length=1_000)
     exported: str = Field(default="", max_length=60)

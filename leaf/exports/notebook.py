@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from leaf.agent.export import as_words, headed
+from leaf.agent.export import as_words, ending_in_words, headed
 from leaf.exports.manifest import KeptAnswer, KeptCall, Manifest
 from leaf.shapes.harmless import harmless_markdown
 
@@ -167,8 +167,11 @@ def _of_answer(answer: KeptAnswer) -> Iterator[Json]:
             yield _text(piece.text.strip())
         elif piece.call:
             yield from _of_call(answer.id, calls[piece.call])
-    if answer.cited:
-        yield _text("\n".join(["Cited:", "", *(f"- {as_words(note)}" for note in answer.cited)]))
+    for about, lines in (("Cited:", answer.cited), ("Rests on:", answer.rests)):
+        if lines:
+            yield _text("\n".join([about, "", *(f"- {as_words(line)}" for line in lines)]))
+    if ending := ending_in_words(answer.status):
+        yield _text(f"*{ending}*")
 
 
 def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:

@@ -11,14 +11,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from html import escape
 
-from leaf.agent.events import place_of
-from leaf.agent.export import PICTURES, figures_in_words, pictures_of
+from leaf.agent.export import (
+    PICTURES,
+    ending_in_words,
+    figures_in_words,
+    pictures_of,
+    sources_in_words,
+)
 from leaf.exports import html
 from leaf.language.text import ENGLISH, speaking
-from leaf.provenance.citations import Text, citation_of, flow, footnotes, with_marks
+from leaf.provenance.citations import Text, flow, footnotes, with_marks
 from leaf.provenance.coverage import covered_of, doubts, notes, sentence
 from leaf.provenance.receipts.answer import kept_receipts
-from leaf.shapes.part_values import data_in, is_source, is_tool, texts_of, tool_name
+from leaf.shapes.part_values import data_in, is_tool, texts_of, tool_name
 from leaf.shapes.parts import UNREADABLE, Part, ToolPart
 from leaf.shapes.results import ChartShown, FigureDrawn, TableShown
 from leaf.store.model import Message
@@ -108,12 +113,8 @@ class _Teller:
             elif part["type"] == "unreadable":
                 pieces.append(_quiet(UNREADABLE))
         pieces += [*_documents(message.parts), _evidence(message.parts)]
-        if message.status == "stopped":
-            pieces.append(_quiet("Stopped. What was found so far is kept."))
-        elif message.status == "error":
-            pieces.append(_quiet("Not finished."))
-        elif message.status != "completed":
-            pieces.append(_quiet("This answer was still being written."))
+        if ending := ending_in_words(message.status):
+            pieces.append(_quiet(ending))
         return "\n".join(filter(None, pieces))
 
     def _figures(self, part: ToolPart) -> Iterator[str]:
@@ -177,7 +178,7 @@ def _evidence(parts: Sequence[Part]) -> str:
     lines = [_quiet(text)] if (text := sentence(covered)) else []
     lines += [f'<p class="doubt">⚠ {escape(text)}</p>' for text in doubts(covered)]
     told = [f"Note: {text}" for text in notes(covered)]
-    told += [f"Source: {source}" for source in _sources(parts)]
+    told += [f"Source: {source}" for source in sources_in_words(parts)]
     told += [f"[{number}] {note}" for number, note in footnotes(parts)]
     told += figures_in_words(kept_receipts(parts))
     if told:
@@ -186,15 +187,6 @@ def _evidence(parts: Sequence[Part]) -> str:
             f'<details><summary>What this rests on</summary><ul class="quiet">{items}</ul></details>'
         )
     return "\n".join(lines)
-
-
-def _sources(parts: Sequence[Part]) -> list[str]:
-    sources = (
-        ", ".join(filter(None, (str(part["title"]), place_of(part))))
-        for part in parts
-        if is_source(part) and not citation_of(part)
-    )
-    return list(dict.fromkeys(sources))
 
 
 def _quiet(text: str) -> str:
