@@ -16,7 +16,8 @@ from PIL import Image
 
 from leaf.readers.base import Where
 from leaf.readers.detect import detect
-from leaf.readers.documents.email import EmailReader, of_both_forms, parse, read
+from leaf.readers.documents.email import EmailReader, parse, read
+from leaf.readers.documents.mail_forms import of_both_forms
 from leaf.readers.worker import inspect, reader_of
 
 BOX = """From - Mon Jun  3 12:50:27 1996

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from leaf.readers.documents.email import of_both_forms
 from leaf.readers.documents.html import HtmlReader, page_of
+from leaf.readers.documents.mail_forms import of_both_forms
 from tests.test_readers_office import open_document, rows, texts
 
 STYLE = (

@@ -1,17 +1,12 @@
-"""E-mail messages: who wrote what to whom, the text, and what was attached.
-
-Headers are decoded here, since the standard library's modern policy fails on unknown character sets
-and on group addresses.
-"""
+"""E-mail messages: who wrote what to whom, the text, and what was attached."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.errors import HeaderParseError
-from email.header import decode_header
 from email.message import Message
 from itertools import islice
 from pathlib import Path
@@ -21,7 +16,8 @@ from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, Where
 from leaf.readers.documents.decoration import is_decoration
 from leaf.readers.documents.html import numbered, paragraphs_of
-from leaf.readers.encoding import decode
+from leaf.readers.documents.mail_forms import GAP, alternatives, is_attached
+from leaf.readers.documents.mail_words import header_of, name_of, payload_of, text_of
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 200_000_000
@@ -36,16 +32,7 @@ _FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
 _SPACED = re.compile(rb"^([!-9;-~]+)[ \t]+:")
 _BOUNDARY = re.compile(rb"boundary[ \t]*=[ \t]*(?:\"([^\"\r\n]{1,200})\"|([^\"\s;]{1,200}))", re.I)
 _SHOWN_PART = re.compile(r"cid:([^\s\"'>)]{1,300})", re.I)
-LACKING = 0.2
-"""Share of the words of a form of a text that another may lack and still say the same: forms differ
-in hints, links and the names of pictures."""
-_FORMS = ("plain", "html", "x-amp-html", "watch-html", "enriched", "richtext")
-"""Subtypes of forms of one text, the plainest first."""
-_WORD = re.compile(r"[\u0e00-\u0e7f\u3040-\u9fff]|[^\W_\u0e00-\u0e7f\u3040-\u9fff]+")
-"""A word, or a sign of a script without blanks, where lines break anywhere."""
 _FORWARDED = ("message/rfc822", "message/global", "message/news")
-_FOLD = re.compile(r"\r?\n(?=[ \t])")
-GAP = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True)
@@ -60,8 +47,7 @@ class Attachment:
     @property
     def data(self) -> bytes:
         """Its bytes, decoded."""
-        payload = self.part.get_payload(decode=True)
-        return payload if isinstance(payload, bytes) else b""
+        return payload_of(self.part)
 
 
 @dataclass(frozen=True)
@@ -76,8 +62,8 @@ class Mail:
     """Without small pictures that only adorn the text."""
     problem: str = ""
     """Why it cannot be read."""
-    unread: int = 0
-    """Parts after the first `MAX_PARTS`."""
+    notes: tuple[Note, ...] = ()
+    """What must be known about how it was read."""
 
 
 class EmailReader:
@@ -88,7 +74,6 @@ class EmailReader:
         tokens = int(sum(len(p) + 1 for p in mail.paragraphs) / CHARS_PER_TOKEN)
         subject = dict(mail.headers).get("Subject", "")
         members = len(mail.attachments) or None
-        notes = (Note("parts-unread", _unread(mail.unread), mail.unread),) if mail.unread else ()
         kind = ("email", "message/rfc822")
         return Outline(
             *kind,
@@ -96,11 +81,12 @@ class EmailReader:
             members=members,
             tokens=tokens,
             title=subject,
-            notes=notes,
+            notes=mail.notes,
         )
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(read(path).paragraphs))
+        mail = read(path)
+        return Extent(len(mail.paragraphs), notes=mail.notes)
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(list(read(path).paragraphs), where)
@@ -127,12 +113,15 @@ def parse(data: bytes) -> Mail:
     some, unread = _first_parts(data)
     try:
         message = message_from_bytes(_with_whole_headers(some), policy=policy.compat32)
-        paragraphs, attachments = _content(message)
+        content = _content(message)
     except (RecursionError, HeaderParseError):
         return Mail((), (problem,), problem=problem)
     headers = tuple((key, value) for key in SHOWN if (value := _header(message, key)))
-    paragraphs += [_unread(unread)] if unread else []
-    return Mail(headers, tuple(paragraphs), tuple(attachments), unread=unread)
+    paragraphs, notes = content.paragraphs, content.notes
+    if unread:
+        paragraphs.append(_unread(unread))
+        notes.append(Note("parts-unread", _unread(unread), unread))
+    return Mail(headers, tuple(paragraphs), tuple(content.attachments), notes=tuple(notes))
 
 
 def _first_parts(data: bytes) -> tuple[bytes, int]:
@@ -177,27 +166,49 @@ def _with_whole_headers(data: bytes) -> bytes:
     return b"\n".join([*mended, *lines[end:]])
 
 
-def _content(message: Message) -> tuple[list[str], list[Attachment]]:
-    paragraphs = [_headers(message)]
-    attached: list[Attachment] = []
+@dataclass
+class _MailContent:
+    """What a message says, as its parts are gone through."""
+
+    paragraphs: list[str] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+
+def _content(message: Message) -> _MailContent:
+    content = _MailContent([_headers(message)])
     signs: list[Attachment] = []
     shown = _shown_in_text(message)
     for part in _leaves(message):
         if isinstance(part, str):
-            paragraphs.append(part)
-        elif part.get_content_maintype() == "text" and not _is_attached(part):
-            paragraphs.extend(_text(part))
+            content.paragraphs.append(part)
+        elif _is_text(part):
+            paragraphs, note = _text(part)
+            content.paragraphs += paragraphs
+            if note and note not in content.notes:
+                content.notes.append(note)
         else:
-            one = Attachment(_name(part), part.get_content_type(), part)
+            one = Attachment(name_of(part), part.get_content_type(), part)
             within = part.get_content_disposition() == "inline" or _content_id(part) in shown
-            (signs if within and is_decoration(one.data, one.media_type) else attached).append(one)
+            is_sign = within and is_decoration(one.data, one.media_type)
+            (signs if is_sign else content.attachments).append(one)
     if signs:
-        paragraphs.append(
+        content.paragraphs.append(
             "Small pictures in its text, such as logos:\n" + "\n".join(_described(a) for a in signs)
         )
-    if attached:
-        paragraphs.append("Attachments:\n" + "\n".join(_described(a) for a in attached))
-    return [paragraph for paragraph in paragraphs if paragraph.strip()], attached
+    if content.attachments:
+        content.paragraphs.append(
+            "Attachments:\n" + "\n".join(_described(a) for a in content.attachments)
+        )
+    content.paragraphs = [paragraph for paragraph in content.paragraphs if paragraph.strip()]
+    return content
+
+
+def _is_text(part: Message) -> bool:
+    """Whether a part is text of the message. What is called several parts and has no boundary
+    between any is one text."""
+    kind = part.get_content_maintype()
+    return (kind == "text" and not is_attached(part)) or kind == "multipart"
 
 
 def _shown_in_text(message: Message) -> set[str]:
@@ -207,7 +218,7 @@ def _shown_in_text(message: Message) -> set[str]:
         for part in islice(message.walk(), 2 * MAX_PARTS)
         if part.get_content_type() == "text/html"
     ]
-    return {unquote(cid) for page in pages for cid in _SHOWN_PART.findall(_decoded(page))}
+    return {unquote(cid) for page in pages for cid in _SHOWN_PART.findall(text_of(page)[0])}
 
 
 def _content_id(part: Message) -> str:
@@ -216,7 +227,7 @@ def _content_id(part: Message) -> str:
 
 def _leaves(message: Message) -> Iterator[Message | str]:
     """Parts that are no containers, in order; before a forwarded message its headers. Of
-    alternatives see `_alternatives`."""
+    alternatives see `alternatives`."""
     stack = [message]
     for _ in range(2 * MAX_PARTS):
         if not stack:
@@ -234,7 +245,7 @@ def _leaves(message: Message) -> Iterator[Message | str]:
         elif part.get_content_maintype() == "message":
             yield from map(_fields, inner)
         elif part.get_content_type() == "multipart/alternative":
-            inner = _alternatives(inner)
+            inner = alternatives(inner)
         stack.extend(reversed(inner))
 
 
@@ -254,73 +265,8 @@ def _decoded_messages(part: Message, inner: list[Message]) -> list[Message]:
 def _fields(report: Message) -> str:
     """What a report says of a message in the form of headers: that it was not delivered, and why;
     that it was read."""
-    told = ((name, " ".join(_plain(str(value)).split())) for name, value in report.raw_items())
+    told = ((name, " ".join(header_of(str(value)).split())) for name, value in report.raw_items())
     return "\n".join(f"{name}: {value[:MAX_HEADER]}" for name, value in told if value)
-
-
-def _alternatives(parts: list[Message]) -> list[Message]:
-    """Of forms of one text the plain one, and others with the words that it lacks: many plain forms
-    only say that the mail is a web page. What is no form of the text, such as an invitation, stays.
-    """
-    forms = [part for part in parts if _is_form(part)]
-    words = {id(part): _words(part) for part in forms}
-    selection: list[Message] = []
-    for part in sorted(forms, key=lambda part: _FORMS.index(part.get_content_subtype())):
-        known = set[str]().union(*(words[id(one)] for one in selection))
-        if _says_more(words[id(part)], known):
-            selection.append(part)
-    if not selection:
-        return parts
-    if len(selection) > 1 and words[id(selection[0])] <= words[id(selection[1])]:
-        del selection[0]
-    left = {id(part) for part in forms} - {id(part) for part in selection}
-    return [part for part in parts if id(part) not in left]
-
-
-def _says_more(words: set[str], known: set[str]) -> bool:
-    """Whether a form says what others do not: many other words, or any other figure."""
-    other = words - known
-    return len(other) > LACKING * len(words) or any(c.isdigit() for word in other for c in word)
-
-
-def of_both_forms(plain: str, page: str) -> list[str]:
-    """The paragraphs of a text that is there as plain text and as a web page: the plain ones where
-    they have the page's words, else the page's, with the plain ones where these say more."""
-    paragraphs = [one.strip("\n") for one in GAP.split(plain)] if plain.strip() else []
-    if not page.strip():
-        return paragraphs
-    shown = paragraphs_of(page, whole=True)[1]
-    plain_words = set(_WORD.findall(plain.casefold()))
-    words = set(_WORD.findall("\n".join(shown).casefold()))
-    if not _says_more(words, plain_words):
-        return paragraphs
-    return shown if plain_words <= words else [*paragraphs, *shown]
-
-
-def _is_form(part: Message) -> bool:
-    """Whether a part is one form of a text that may come in several."""
-    return (
-        part.get_content_maintype() == "text"
-        and part.get_content_subtype() in _FORMS
-        and not _is_attached(part)
-    )
-
-
-def _words(part: Message) -> set[str]:
-    """The words that a form of a text shows."""
-    text = _decoded(part)
-    if part.get_content_subtype() != "plain" and text.strip():
-        try:
-            text = "\n".join(paragraphs_of(text, whole=True)[1])
-        except (FileTooLargeError, UnreadableFileError):
-            return set()  # said where there is no other form
-    return set(_WORD.findall(text.casefold()))
-
-
-def _is_attached(part: Message) -> bool:
-    return part.get_content_disposition() == "attachment" or (
-        bool(_name(part)) and part.get_content_subtype() not in ("plain", "html")
-    )
 
 
 def _headers(message: Message) -> str:
@@ -330,58 +276,16 @@ def _headers(message: Message) -> str:
 
 def _header(message: Message, key: str) -> str:
     values = [value for name, value in message.raw_items() if name.lower() == key.lower()]
-    return ", ".join(" ".join(_plain(str(value)).split()) for value in values)[:MAX_HEADER]
+    return ", ".join(" ".join(header_of(str(value)).split()) for value in values)[:MAX_HEADER]
 
 
-def _plain(value: str) -> str:
-    """A header's encoded words and raw bytes as text; what cannot be decoded stays as it is
-    written."""
-    try:
-        # Of two lines it would lose the blank between a plain word and an encoded one.
-        pieces = decode_header(_FOLD.sub("", value))
-    except (HeaderParseError, ValueError):
-        return _repaired(value)
-    return "".join(
-        _repaired(p) if isinstance(p, str) else _in_charset(p, charset) for p, charset in pieces
-    )
-
-
-def _repaired(text: str) -> str:
-    """Bytes above ASCII arrive as surrogates."""
-    try:
-        raw = text.encode("ascii", "surrogateescape")
-    except UnicodeEncodeError:
-        return text
-    return decode(raw)[0]
-
-
-def _in_charset(data: bytes, charset: str | None) -> str:
-    if charset and charset.lower() not in ("unknown-8bit", "us-ascii", "ascii"):
-        try:
-            return data.decode(charset, "replace")
-        except (LookupError, ValueError):
-            pass  # no such character set: the bytes say more than the label
-    return decode(data)[0]
-
-
-def _decoded(part: Message) -> str:
-    data = part.get_payload(decode=True)
-    return _in_charset(data, part.get_content_charset()) if isinstance(data, bytes) else ""
-
-
-def _text(part: Message) -> list[str]:
-    text = _decoded(part).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+def _text(part: Message) -> tuple[list[str], Note | None]:
+    text, note = text_of(part)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
     if part.get_content_subtype() == "html":
         # A mail is no page with an article among menus: all of it was written to somebody.
-        return paragraphs_of(text, whole=True)[1] if text.strip() else []
-    return [paragraph.strip("\n") for paragraph in GAP.split(text)]
-
-
-def _name(part: Message) -> str:
-    try:
-        return " ".join(_plain(part.get_filename() or "").split())
-    except (LookupError, ValueError, TypeError):
-        return ""
+        return (paragraphs_of(text, whole=True)[1] if text.strip() else []), note
+    return [paragraph.strip("\n") for paragraph in GAP.split(text)], note
 
 
 def _described(attachment: Attachment) -> str:

@@ -12,11 +12,12 @@ from typing import Any
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.charsets import decode_as
 from leaf.readers.documents.article import article_of, left_aside
 from leaf.readers.documents.mathml import write_formulas
 from leaf.readers.documents.raised import raise_in_page
 from leaf.readers.documents.webarchive import page_in
-from leaf.readers.encoding import decode, guess_note, sniff_bytes
+from leaf.readers.encoding import guess_note
 from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
@@ -29,6 +30,7 @@ MAX_TEXT = 9_900_000
 MAX_DEPTH = 250
 
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.I)
+_XML = re.compile(rb"\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']([A-Za-z0-9_:.-]{2,40})", re.I)
 HIDDEN = re.compile(r"(?i)\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*(?:hidden|collapse)\b")
 FIRST_BAR = re.compile(r"^\s*\| ?")
 HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
@@ -258,21 +260,21 @@ def _read(path: Path) -> WebPage:
 
 
 def _decoded(path: Path) -> tuple[str, Note | None]:
-    """The page by its byte order mark, else by valid UTF-8, else by what its `meta` says, else by a
+    """The page by its byte order mark, else by valid UTF-8, else by what it says, else by a
     guess."""
     data = path.read_bytes()
     if (page := page_in(data)) is not None:
         return page, None
-    encoding = sniff_bytes(data)
-    declared = CHARSET.search(data[:10_000])
-    if encoding.guessed and not encoding.name.startswith("utf") and declared:
-        name = declared[1].decode("ascii").lower()
-        name = "cp1252" if name in ("iso-8859-1", "latin1", "us-ascii", "ascii") else name
-        try:
-            return data.decode(name, "replace"), None
-        except LookupError:
-            pass  # the page names an encoding that does not exist; the guess stands, and is said
-    return decode(data)[0], guess_note(encoding)
+    text, encoding = decode_as(data, declared_in(data))
+    return text, guess_note(encoding)
+
+
+def declared_in(data: bytes) -> str | None:
+    """The character set that a page names: never a wide one, in which the name could not be
+    read."""
+    declared = CHARSET.search(data[:10_000]) or _XML.match(data)
+    name = declared[1].decode("ascii").lower() if declared else None
+    return None if name and name.startswith(("utf-16", "utf-32")) else name
 
 
 def _parse(text: str) -> Any:

@@ -14,8 +14,9 @@ from typing import Any
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Outline, Passage, Where
 from leaf.readers.documents.decoration import is_decoration
-from leaf.readers.documents.email import MAX_BYTES, MAX_HEADER, of_both_forms
+from leaf.readers.documents.email import MAX_BYTES, MAX_HEADER
 from leaf.readers.documents.html import numbered
+from leaf.readers.documents.mail_forms import of_both_forms
 from leaf.readers.encoding import decode
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 

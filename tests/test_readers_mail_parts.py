@@ -1,0 +1,132 @@
+"""What the parts of mails say, however they were written, encoded and packed."""
+
+from __future__ import annotations
+
+import base64
+from email import message_from_bytes, policy
+from pathlib import Path
+
+import pytest
+
+from leaf.readers.documents.email import parse, read
+from leaf.readers.worker import inspect
+from leaf.readers.worker import read as read_window
+
+HEAD = b"From: Ann <ann@example.org>\r\nDate: Tue, 3 Feb 2009 10:00:00 +0100\r\nSubject: Hi\r\n"
+
+
+def mail(content: bytes, kind: str = "text/plain", encoding: str = "8bit") -> bytes:
+    fields = f"MIME-Version: 1.0\r\nContent-Type: {kind}\r\nContent-Transfer-Encoding: {encoding}\r\n\r\n"
+    return HEAD + fields.encode() + content
+
+
+def several(kind: str, *parts: bytes) -> bytes:
+    """A body of parts; each begins with its own fields."""
+    whole = b"".join(b"--edge\r\n" + part + b"\r\n" for part in parts) + b"--edge--\r\n"
+    return mail(whole, f'multipart/{kind}; boundary="edge"', "7bit")
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "words"),
+    [
+        ("iso-8859-1", "cp1252", "Preis – 5.000 € „netto“"),
+        ("iso-8859-1", "utf-8", "Prix : 5 000 €, déjà payé"),
+        ("gb2312", "gb18030", "朱镕基 € 囧 総額 100"),
+        ("shift_jis", "cp932", "①②㈱テスト髙橋 100"),
+        ("x-sjis", "cp932", "①②㈱テスト髙橋 100"),
+        ("ks_c_5601-1987", "cp949", "똠방각하 100"),
+        ("big5", "big5hkscs", "香港鰂魚涌 邨 咗"),
+        ("iso-8859-9", "cp1254", "Fiyat – 5 € şğı"),
+        ("windows-949", "cp949", "똠방각하 100"),
+        ("iso-2022-jp", "iso2022_jp_ext", "半角 ｱｲｳ テスト"),
+    ],
+)
+def test_character_sets_are_read_as_programs_mean_them(name: str, written: str, words: str) -> None:
+    assert parse(mail(words.encode(written), f"text/plain; charset={name}")).paragraphs[1] == words
+    coded = base64.b64encode(words.encode(written)).decode()
+    subject = f"From: a@example.org\r\nSubject: =?{name}?B?{coded}?=\r\nDate: x\r\n\r\nText.\r\n"
+    assert dict(parse(subject.encode()).headers)["Subject"] == words
+
+
+def test_signs_of_windows_are_read_in_japanese_mails() -> None:
+    text = b"\x1b$B-!-j%F%9%H\x1b(B 100"
+    assert parse(mail(text, "text/plain; charset=iso-2022-jp")).paragraphs[1] == "①㈱テスト 100"
+
+
+def test_a_text_that_is_not_what_it_says_is_guessed_and_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.eml"
+    path.write_bytes(mail("Größe: 5 €".encode("cp1252"), "text/plain; charset=utf-8"))
+    assert read(path).paragraphs[1] == "Größe: 5 €"
+    notes = inspect(str(path), path.name)["outline"]["notes"]
+    assert [note["kind"] for note in notes] == ["encoding-guessed"]
+
+
+def test_a_page_in_a_mail_names_its_own_character_set() -> None:
+    page = "<html><head><meta charset=windows-1251></head><body>Итого 100</body></html>"
+    assert parse(mail(page.encode("cp1251"), "text/html")).paragraphs[1] == "Итого 100"
+
+
+def test_a_page_is_in_the_character_set_of_its_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.xhtml"
+    page = '<?xml version="1.0" encoding="iso-8859-5"?><html><body><p>Итого 100</p></body></html>'
+    path.write_bytes(page.encode("iso8859-5"))
+    outline = inspect(str(path), path.name)["outline"]
+    assert (outline["lines"], list(outline["notes"])) == (1, [])
+    assert read_window(str(path), "html")["text"].endswith("Итого 100")
+
+
+def test_pieces_that_were_encoded_one_by_one_are_all_read() -> None:
+    pieces = [b"First: 1,204\n", b"Second: 17\n", b"Third: 5\n"]
+    coded = b"\r\n".join(base64.b64encode(piece) for piece in pieces)
+    assert parse(mail(coded, encoding="base64")).paragraphs[1] == b"".join(pieces).decode().rstrip(
+        "\n"
+    )
+
+
+def test_words_below_an_encoded_text_are_read_and_faults_in_it_are_not() -> None:
+    text = b"All of the figures are final.\n" * 20
+    coded = base64.encodebytes(text).replace(b"\n", b"!\r\n", 1)
+    below = b"_______________\r\nOur list: lists.example.org/figures\r\n"
+    _, *words = parse(mail(coded + below, encoding="base64")).paragraphs
+    assert "\n".join(words) == text.decode() + below.decode().replace("\r\n", "\n").rstrip("\n")
+
+
+def test_all_that_is_encoded_in_foreign_mails_comes_out_as_the_standard_library_has_it(
+    foreign: Path,
+) -> None:
+    count = 0
+    for path in sorted((foreign / "mail" / "emails").rglob("*.eml")):
+        data = path.read_bytes()
+        known = {
+            part.get_payload(decode=True)
+            for part in message_from_bytes(data, policy=policy.compat32).walk()
+            if str(part.get("Content-Transfer-Encoding")).lower() == "base64"
+        }
+        for attachment in parse(data).attachments:
+            if str(attachment.part.get("Content-Transfer-Encoding")).lower() == "base64":
+                assert attachment.data in known
+                count += 1
+    assert count > 3
+
+
+@pytest.mark.parametrize("kind", ["multipart/mixed", "multipart/mixed; boundary=nowhere"])
+def test_parts_without_a_boundary_are_one_text(kind: str) -> None:
+    message = parse(mail(b"Nobody parts this. Total 17.\r\n", kind, "7bit"))
+    assert message.paragraphs[1:] == ("Nobody parts this. Total 17.",)
+    assert not message.attachments
+
+
+def test_a_page_with_pictures_is_a_form_of_its_plain_text() -> None:
+    page = several(
+        "related",
+        b"Content-Type: text/html\r\n\r\n<p>Sales rose to <b>17</b>. <img src='cid:chart'></p>",
+        b"Content-Type: image/png; name=chart.png\r\nContent-ID: <chart>\r\n\r\n" + b"x" * 9_000,
+    ).removeprefix(HEAD)
+    inner = page.replace(b"edge", b"inner")
+    both = several("alternative", b"Content-Type: text/plain\r\n\r\nSales rose to 17.", inner)
+    message = parse(both)
+    assert message.paragraphs[1] == "Sales rose to 17."
+    assert "17" not in "".join(message.paragraphs[2:])
+    assert [one.name for one in message.attachments] == ["chart.png"]
+    more = parse(both.replace(b"<b>17</b>", b"<b>18</b>"))
+    assert more.paragraphs[1:3] == ("Sales rose to 17.", "Sales rose to 18.")
