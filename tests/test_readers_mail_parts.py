@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from email import message_from_bytes, policy
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import pkcs7
+from cryptography.x509.oid import NameOID
 
-from leaf.readers.documents.email import parse, read
-from leaf.readers.worker import inspect
+from leaf.readers.documents.email import MAX_HEADER, parse, read
+from leaf.readers.worker import inspect, reader_of
 from leaf.readers.worker import read as read_window
 
 HEAD = b"From: Ann <ann@example.org>\r\nDate: Tue, 3 Feb 2009 10:00:00 +0100\r\nSubject: Hi\r\n"
@@ -130,3 +139,114 @@ def test_a_page_with_pictures_is_a_form_of_its_plain_text() -> None:
     assert [one.name for one in message.attachments] == ["chart.png"]
     more = parse(both.replace(b"<b>17</b>", b"<b>18</b>"))
     assert more.paragraphs[1:3] == ("Sales rose to 17.", "Sales rose to 18.")
+
+
+INNER = several(
+    "mixed",
+    b"Content-Type: text/plain\r\n\r\nThe signed total is 1,204.",
+    b"Content-Type: text/csv\r\nContent-Disposition: attachment; filename=a.csv\r\n\r\nk,v\r\nx,1",
+).removeprefix(HEAD)
+
+
+def signature() -> bytes:
+    """A message inside its signature."""
+    key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Ann")])
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 7, now, now + timedelta(days=9))
+    signer = builder.sign(key, hashes.SHA256()), key, hashes.SHA256()
+    signed = pkcs7.PKCS7SignatureBuilder(INNER).add_signer(*signer)
+    return signed.sign(serialization.Encoding.DER, [pkcs7.PKCS7Options.Binary])
+
+
+def open_signature() -> bytes:
+    """The same in pieces, of lengths that nothing but their ends tell, and signed by nobody."""
+    pieces = [INNER[at : at + 50] for at in range(0, len(INNER), 50)]
+    octets = b"".join(b"\x04" + bytes([len(piece)]) + piece for piece in pieces)
+    kind = bytes.fromhex("06092a864886f70d0107")
+    content = b"\x30\x80" + kind + b"\x01\xa0\x80\x24\x80" + octets + b"\x00\x00" * 3
+    return (
+        b"\x30\x80" + kind + b"\x02\xa0\x80\x30\x80\x02\x01\x01\x31\x00" + content + b"\x00\x00" * 3
+    )
+
+
+@pytest.mark.parametrize("written", [signature, open_signature])
+def test_what_is_inside_a_signature_is_read(written: Callable[[], bytes]) -> None:
+    coded = base64.encodebytes(written())
+    message = parse(mail(coded, "application/pkcs7-mime; name=smime.p7m", "base64"))
+    assert message.paragraphs[1] == "The signed total is 1,204."
+    assert [one.name for one in message.attachments] == ["a.csv"]
+    assert message.notes == ()
+
+
+@pytest.mark.parametrize("cut", range(0, 120, 7))
+def test_a_broken_signature_is_an_attachment(cut: int) -> None:
+    coded = base64.encodebytes(open_signature()[: 20 + cut])
+    message = parse(mail(coded, "application/pkcs7-mime; name=smime.p7m", "base64"))
+    assert [one.name for one in message.attachments] == ["smime.p7m"]
+    assert [note.kind for note in message.notes] == ["parts-sealed"]
+
+
+def test_a_signature_beside_its_message_is_named_and_no_file() -> None:
+    signed = several(
+        "signed",
+        b"Content-Type: text/plain\r\n\r\nThe total is 17.",
+        b"Content-Type: application/pkcs7-signature; name=smime.p7s\r\n\r\nx",
+    )
+    message = parse(signed)
+    assert message.paragraphs[1:] == ("The total is 17.", "Signature: smime.p7s")
+    assert message.attachments == ()
+
+
+ENVELOPE = bytes.fromhex("3080 06092a864886f70d010703 a080")
+PGP = "-----BEGIN PGP MESSAGE-----\r\n\r\nhQEMA\r\n-----END PGP MESSAGE-----\r\n"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        mail(base64.encodebytes(ENVELOPE), "application/pkcs7-mime; name=smime.p7m", "base64"),
+        several("encrypted", b"Content-Type: application/pgp-encrypted\r\n\r\nVersion: 1"),
+        mail(PGP.encode()),
+        several("mixed", b"Content-Type: application/ms-tnef; name=winmail.dat\r\n\r\nx"),
+        several("mixed", b"Content-Type: application/x; name=message.rpmsg\r\n\r\nx"),
+    ],
+)
+def test_what_cannot_be_read_of_a_message_is_said(tmp_path: Path, message: bytes) -> None:
+    path = tmp_path / "a.eml"
+    path.write_bytes(message)
+    looked = inspect(str(path), path.name)["outline"]["notes"]
+    assert [note["kind"] for note in looked] == ["parts-sealed"]
+    window = read_window(str(path), "email")
+    assert window["notes"][0]["text"] in window["text"]
+    box = tmp_path / "a.mbox"
+    box.write_bytes(
+        b"".join(b"From a\n" + one + b"\n" for one in (message, mail(b"Text."), message))
+    )
+    (note,) = inspect(str(box), box.name)["outline"]["notes"]
+    assert (note["kind"], note["count"]) == ("parts-sealed", 2)
+
+
+@pytest.mark.parametrize("shown", [b"", b"\r\nContent-Disposition: inline; filename=data.csv"])
+def test_a_table_that_is_sent_as_a_text_is_a_file(shown: bytes) -> None:
+    kind = b"Content-Type: text/plain; name=data.csv" + shown
+    message = parse(
+        several(
+            "mixed", b"Content-Type: text/plain\r\n\r\nSee below.", kind + b"\r\n\r\na,b\r\n1,2"
+        )
+    )
+    assert [(one.name, one.data) for one in message.attachments] == [("data.csv", b"a,b\r\n1,2")]
+
+
+def test_a_long_list_of_recipients_is_whole_in_the_table_and_cut_with_a_word_in_the_text(
+    tmp_path: Path,
+) -> None:
+    names = ", ".join(f"Person {number} <p{number}@example.org>" for number in range(1_000))
+    box = tmp_path / "a.mbox"
+    box.write_bytes(b"From a\nTo: " + names.encode() + b"\n" + mail(b"Text."))
+    reader: Any = reader_of("mailbox")
+    (info,) = reader.tables(box, tmp_path / "out")
+    query = f"SELECT \"to\" FROM read_parquet('{tmp_path / 'out' / info.parquet}')"
+    assert duckdb.sql(query).fetchall() == [(names,)]
+    text = read_window(str(box), "mailbox")["text"]
+    assert f"… ({len(names) - MAX_HEADER:,} more characters)" in text

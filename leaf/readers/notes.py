@@ -65,6 +65,7 @@ EFFECTS: dict[str, Effect] = {
             *("duplicate-keys", "duplicate-rows", "sum-columns"),
             *("filtered-rows", "hidden-rows", "hidden-sheet", "merged-cells", "one-column"),
             *("chapters-unread", "codes-kept", "messages-unread", "parts-unread", "tables-cut"),
+            "parts-sealed",
             *("archive-cut", "members-unread", "recording-cut"),
             *("pages-damaged", "table-doubtful", "text-garbled"),
             *("hidden-text", "tracked-deletions", "tracked-insertions"),

@@ -17,6 +17,12 @@ from leaf.readers.base import Note, Outline, Passage, Where
 from leaf.readers.documents.decoration import is_decoration
 from leaf.readers.documents.html import numbered, paragraphs_of
 from leaf.readers.documents.mail_forms import GAP, alternatives, is_attached
+from leaf.readers.documents.mail_sealed import (
+    SIGNATURES,
+    inside_signature,
+    sealed,
+    sealed_text,
+)
 from leaf.readers.documents.mail_words import header_of, name_of, payload_of, text_of
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -25,7 +31,9 @@ MAX_PARTS = 2_000
 """Parts that are read of one message: texts, attachments, and what only holds others."""
 MAX_BOUNDARIES = 5_000
 MAX_HEADER = 5_000
-"""Characters shown of one header; a list of recipients can be far longer."""
+"""Characters shown of one header in a text; a list of recipients can be far longer."""
+MOST_OF_HEADER = 1_000_000
+"""Characters of one header."""
 SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
 MAX_HEADER_LINES = 20_000
 _FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
@@ -72,7 +80,7 @@ class EmailReader:
     def outline(self, path: Path) -> Outline:
         mail = read(path)
         tokens = int(sum(len(p) + 1 for p in mail.paragraphs) / CHARS_PER_TOKEN)
-        subject = dict(mail.headers).get("Subject", "")
+        subject = dict(mail.headers).get("Subject", "")[:300]
         members = len(mail.attachments) or None
         kind = ("email", "message/rfc822")
         return Outline(
@@ -110,9 +118,9 @@ def parse(data: bytes) -> Mail:
     problem = "This e-mail is nested beyond what can be read."
     if data.lower().count(b"boundary=") > MAX_BOUNDARIES:
         return Mail((), (problem,), problem=problem)
-    some, unread = _first_parts(data)
+    unread = _first_parts(data)[1]
     try:
-        message = message_from_bytes(_with_whole_headers(some), policy=policy.compat32)
+        message = _message(data)
         content = _content(message)
     except (RecursionError, HeaderParseError):
         return Mail((), (problem,), problem=problem)
@@ -122,6 +130,10 @@ def parse(data: bytes) -> Mail:
         paragraphs.append(_unread(unread))
         notes.append(Note("parts-unread", _unread(unread), unread))
     return Mail(headers, tuple(paragraphs), tuple(content.attachments), notes=tuple(notes))
+
+
+def _message(data: bytes) -> Message:
+    return message_from_bytes(_with_whole_headers(_first_parts(data)[0]), policy=policy.compat32)
 
 
 def _first_parts(data: bytes) -> tuple[bytes, int]:
@@ -174,6 +186,20 @@ class _MailContent:
     attachments: list[Attachment] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
+    def add(self, paragraphs: list[str], note: Note | None) -> None:
+        """Text, and what must be known about it."""
+        self.paragraphs += paragraphs
+        if note and note not in self.notes:
+            self.notes.append(note)
+        self.tell(sealed_text("\n".join(paragraphs)))
+
+    def tell(self, note: Note | None) -> None:
+        """Say once why a part cannot be read, in the text as well: a mailbox has no other place for
+        what is so of one message."""
+        if note and note not in self.notes:
+            self.paragraphs.append(note.text)
+            self.notes.append(note)
+
 
 def _content(message: Message) -> _MailContent:
     content = _MailContent([_headers(message)])
@@ -183,11 +209,11 @@ def _content(message: Message) -> _MailContent:
         if isinstance(part, str):
             content.paragraphs.append(part)
         elif _is_text(part):
-            paragraphs, note = _text(part)
-            content.paragraphs += paragraphs
-            if note and note not in content.notes:
-                content.notes.append(note)
+            content.add(*_text(part))
+        elif part.get_content_type() in SIGNATURES:
+            content.paragraphs.append(f"Signature: {name_of(part) or part.get_content_type()}")
         else:
+            content.tell(sealed(part))
             one = Attachment(name_of(part), part.get_content_type(), part)
             within = part.get_content_disposition() == "inline" or _content_id(part) in shown
             is_sign = within and is_decoration(one.data, one.media_type)
@@ -236,7 +262,10 @@ def _leaves(message: Message) -> Iterator[Message | str]:
         # asked for a text, it would decode that by whatever the message calls its character set
         parts = part.get_payload() if part.is_multipart() else None
         if not isinstance(parts, list):
-            yield part
+            if signed := inside_signature(part):
+                stack.append(_message(signed))
+            else:
+                yield part
             continue
         inner = [item for item in parts if isinstance(item, Message)]
         if part.get_content_type() in _FORWARDED:
@@ -259,24 +288,30 @@ def _decoded_messages(part: Message, inner: list[Message]) -> list[Message]:
     data = inner[0].get_payload(decode=True)
     if not isinstance(data, bytes):
         return inner
-    return [message_from_bytes(_with_whole_headers(_first_parts(data)[0]), policy=policy.compat32)]
+    return [_message(data)]
 
 
 def _fields(report: Message) -> str:
     """What a report says of a message in the form of headers: that it was not delivered, and why;
     that it was read."""
     told = ((name, " ".join(header_of(str(value)).split())) for name, value in report.raw_items())
-    return "\n".join(f"{name}: {value[:MAX_HEADER]}" for name, value in told if value)
+    return "\n".join(f"{name}: {shortened(value)}" for name, value in told if value)
 
 
 def _headers(message: Message) -> str:
     lines = ((key, _header(message, key)) for key in SHOWN)
-    return "\n".join(f"{key}: {value}" for key, value in lines if value)
+    return "\n".join(f"{key}: {shortened(value)}" for key, value in lines if value)
+
+
+def shortened(value: str) -> str:
+    """As much of a header as is shown; what is left away is said."""
+    left = len(value) - MAX_HEADER
+    return f"{value[:MAX_HEADER]} … ({left:,} more characters)" if left > 0 else value
 
 
 def _header(message: Message, key: str) -> str:
     values = [value for name, value in message.raw_items() if name.lower() == key.lower()]
-    return ", ".join(" ".join(header_of(str(value)).split()) for value in values)[:MAX_HEADER]
+    return ", ".join(" ".join(header_of(str(value)).split()) for value in values)[:MOST_OF_HEADER]
 
 
 def _text(part: Message) -> tuple[list[str], Note | None]:

@@ -4,6 +4,7 @@ subject."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -31,24 +32,14 @@ class MailboxReader:
     def outline(self, path: Path) -> Outline:
         """Counts of messages; all of them are read once."""
         count = characters = members = 0
-        unread = []
-        for number, mail in mails(path):
+        unread, kinds = 0, Counter[str]()
+        for _, mail in mails(path):
             count += 1
             characters += sum(len(p) + 1 for p in mail.paragraphs)
             members += len(mail.attachments)
-            if mail.problem:
-                unread.append(number)
-        notes = (
-            (
-                Note(
-                    "messages-unread",
-                    f"{len(unread)} of {count} messages cannot be read.",
-                    len(unread),
-                ),
-            )
-            if unread
-            else ()
-        )
+            unread += bool(mail.problem)
+            kinds.update({note.kind for note in mail.notes})
+        notes = tuple(_notes(count, unread, kinds))
         tokens = int(characters / CHARS_PER_TOKEN)
         kind = ("mailbox", "application/mbox")
         return Outline(
@@ -77,6 +68,23 @@ class MailboxReader:
                     out / "0.parquet",
                 )
             ]
+
+
+def _notes(count: int, unread: int, kinds: Counter[str]) -> Iterator[Note]:
+    """What must be known of some of all messages; `kinds` counts those with a note of a kind."""
+    sealed, cut, guessed = (
+        kinds[kind] for kind in ("parts-sealed", "parts-unread", "encoding-guessed")
+    )
+    if unread:
+        yield Note("messages-unread", f"{unread} of {count} messages cannot be read.", unread)
+    if sealed:
+        text = f"Not all of {sealed} of {count} messages can be read: they are encrypted or packed."
+        yield Note("parts-sealed", text, sealed)
+    if cut:
+        yield Note("parts-unread", f"{cut} of {count} messages have more parts than are read.", cut)
+    if guessed:
+        text = f"Encoding guessed in {guessed} of {count} messages."
+        yield Note("encoding-guessed", text, guessed)
 
 
 def split(path: Path) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ from typing import Any
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Outline, Passage, Where
 from leaf.readers.documents.decoration import is_decoration
-from leaf.readers.documents.email import MAX_BYTES, MAX_HEADER
+from leaf.readers.documents.email import MAX_BYTES, shortened
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.mail_forms import of_both_forms
 from leaf.readers.encoding import decode
@@ -113,7 +113,7 @@ def _paragraphs(message: Any) -> list[str]:
     }
     paragraphs = [
         "\n".join(
-            f"{name}: {' '.join(str(value).split())[:MAX_HEADER]}"
+            f"{name}: {shortened(' '.join(str(value).split()))}"
             for name, value in told.items()
             if value
         )
