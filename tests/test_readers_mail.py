@@ -17,6 +17,7 @@ from PIL import Image
 from leaf.readers.base import Where
 from leaf.readers.detect import detect
 from leaf.readers.documents.email import EmailReader, parse, read
+from leaf.readers.documents.mail_dates import sent_at
 from leaf.readers.documents.mail_forms import of_both_forms
 from leaf.readers.worker import inspect, reader_of
 
@@ -78,6 +79,68 @@ def test_each_message_of_a_mailbox_is_a_row_and_can_be_read(tmp_path: Path, name
     texts = [p.text for p in reader_of("mailbox").passages(path, Where())]
     assert texts[0] == "Message 1"
     assert "See attached." in texts
+
+
+@pytest.mark.parametrize(
+    ("written", "hour", "minute"),
+    [
+        ("Tue, 3 Feb 2009 10:00:00 +0100", 9, 0),
+        ("Tue, 3 Feb 2009 10:00:00 +01:00", 9, 0),
+        ("Tue, 3 Feb 2009 10:00:00 GMT+0100", 9, 0),
+        ("Tue, 3 Feb 2009 10:00:00 CET", 9, 0),
+        ("Tue Feb  3 10:00:00 EST 2009", 15, 0),
+        ("Tue, 3 Feb 2009 01:30:00 PM +0100", 12, 30),
+        ("Tue, 3 Feb 2009 12:30 am GMT", 0, 30),
+        ("2009-02-03T10:00:00.123+01:00", 9, 0),
+        ("2009-02-03 10:00:00 +0530", 4, 30),
+        ("Tue, 3 Feb 109 10:00:00 -0000", 10, 0),
+    ],
+)
+def test_dates_of_mails_are_those_of_utc(written: str, hour: int, minute: int) -> None:
+    moment = datetime(2009, 2, 3, hour, minute, tzinfo=UTC)
+    sent, zoned = sent_at(written)
+    assert sent is not None
+    assert (sent.replace(microsecond=0), zoned) == (moment, True)
+
+
+def test_dates_that_do_not_say_when_are_counted(tmp_path: Path) -> None:
+    dates = ["Di., 3. Mrz. 2009 10:00:00 +0100", "Tue, 3 Feb 2009 10:00:00", "", "3/2/2009 10:00"]
+    path = tmp_path / "a.mbox"
+    head = "From - Tue Feb  3 10:00:00 2009\nFrom: a@example.org\n"
+    path.write_text("".join(f"{head}Date: {date}\n\nText.\n\n" for date in dates))
+    reader: Any = reader_of("mailbox")
+    (info,) = reader.tables(path, tmp_path / "out")
+    notes = {note.kind: (note.count, note.place) for note in info.notes}
+    assert notes["cells-unparsed"] == (2, "rows 1, 4")
+    assert notes["times-zoned"] == (1, "row 2")
+
+
+def test_who_answers_whom_is_in_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.mbox"
+    path.write_text(
+        "From - Mon Jun  3 12:50:27 1996\nFrom: a@example.org\nMessage-ID: <1@x>\n\nText.\n\n"
+        "From - Mon Jun  3 12:50:27 1996\nFrom: b@example.org\nMessage-ID: <2@x>\n"
+        "In-Reply-To: Your message of Monday <1@x>\n\nText.\n\n"
+        "From - Mon Jun  3 12:50:27 1996\nFrom: c@example.org\nReferences: <1@x>\n <2@x>\n\nText.\n"
+    )
+    assert [row[8:] for row in table(path)] == [
+        ("<1@x>", None),
+        ("<2@x>", "<1@x>"),
+        (None, "<2@x>"),
+    ]
+
+
+def test_a_line_of_text_with_a_colon_below_begins_no_message(tmp_path: Path) -> None:
+    path = tmp_path / "a.mbox"
+    path.write_text(
+        "From a@example.org Mon Jun  3 12:50:27 1996\nFrom: a@example.org\nSubject: Costs\n\n"
+        "From here on, all of it is ours:\nTotal: 1,204\n\nFrom 10:30 on\nRoom: 5\n\n"
+        "From john\nReceived: by example.org\nSubject: Next\n\nText.\n"
+    )
+    first, second = table(path)
+    assert "Total: 1,204" in first[7]
+    assert "Room: 5" in first[7]
+    assert second[5] == "Next"
 
 
 def test_a_large_first_message_does_not_hide_the_second(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ _FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
 _SPACED = re.compile(rb"^([!-9;-~]+)[ \t]+:")
 _BOUNDARY = re.compile(rb"boundary[ \t]*=[ \t]*(?:\"([^\"\r\n]{1,200})\"|([^\"\s;]{1,200}))", re.I)
 _SHOWN_PART = re.compile(r"cid:([^\s\"'>)]{1,300})", re.I)
+_ID = re.compile(r"<[^<>\s]{1,1000}>")
 _FORWARDED = ("message/rfc822", "message/global", "message/news")
 
 
@@ -68,6 +69,9 @@ class Mail:
     """Headers, text, list of attachments."""
     attachments: tuple[Attachment, ...] = ()
     """Without small pictures that only adorn the text."""
+    message_id: str = ""
+    in_reply_to: str = ""
+    """The id of the message that it answers."""
     problem: str = ""
     """Why it cannot be read."""
     notes: tuple[Note, ...] = ()
@@ -129,7 +133,19 @@ def parse(data: bytes) -> Mail:
     if unread:
         paragraphs.append(_unread(unread))
         notes.append(Note("parts-unread", _unread(unread), unread))
-    return Mail(headers, tuple(paragraphs), tuple(content.attachments), notes=tuple(notes))
+    return Mail(
+        headers,
+        tuple(paragraphs),
+        tuple(content.attachments),
+        (_ids(message, "Message-ID") or [""])[0],
+        (_ids(message, "In-Reply-To") or _ids(message, "References")[::-1] or [""])[0],
+        notes=tuple(notes),
+    )
+
+
+def _ids(message: Message, key: str) -> list[str]:
+    """The ids of messages in a header."""
+    return _ID.findall(_header(message, key))
 
 
 def _message(data: bytes) -> Message:

@@ -6,14 +6,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.documents.email import Mail, parse
 from leaf.readers.documents.html import numbered
+from leaf.readers.documents.mail_dates import sent_at
+from leaf.readers.tabular.cells import places
 from leaf.readers.tabular.sql import connect
 from leaf.readers.tabular.typed import TypedSource, write
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
@@ -22,7 +24,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
-_NAMES = ("message", "date", "from", "to", "cc", "subject", "attachments", "text")
+_ENVELOPE = re.compile(
+    rb"From(?: (?:\S*@\S*|-|MAILER-DAEMON)?)?|"
+    rb"From .*\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b.*\d{1,2}:\d\d.*"
+)
+"""A line that names who sent a message, or when."""
+_OF_MAIL = re.compile(
+    rb"(?:From|To|Cc|Date|Subject|Message-Id|In-Reply-To|Reply-To|Sender|Received|Return-Path|Path|"
+    rb"Delivered-To|MIME-Version|Content-[\w-]+|X-[\w-]+|Status|Newsgroups|[A-Z]+-Signature|[\w-]*Seal)"
+    rb"[ \t]*:",
+    re.I,
+)
+"""Headers that mails begin with."""
+_NAMES = (
+    *("message", "date", "from", "to", "cc", "subject", "attachments", "text"),
+    *("message_id", "in_reply_to"),
+)
 _BATCH = 500
 
 
@@ -60,14 +77,42 @@ class MailboxReader:
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """One table, a row a message. Times are in UTC."""
         rows = sum(1 for _ in split(path))
+        doubts = _DateDoubts()
+        source = TypedSource("", _NAMES, rows, lambda: _batches(path, doubts))
         with connect(out) as connection:
-            return [
-                write(
-                    connection,
-                    TypedSource("", _NAMES, rows, lambda: _batches(path)),
-                    out / "0.parquet",
-                )
-            ]
+            info = write(connection, source, out / "0.parquet")
+        return [replace(info, notes=(*info.notes, *doubts.notes()))]
+
+
+class _DateDoubts:
+    """Messages whose dates do not say when they were sent, counted while the table is written."""
+
+    def __init__(self) -> None:
+        self._unread: list[int] = []
+        self._unzoned: list[int] = []
+
+    def moment(self, number: int, mail: Mail) -> datetime | None:
+        text = dict(mail.headers).get("Date", "")
+        moment, zoned = sent_at(text)
+        if moment is None and text:
+            self._unread.append(number)
+        elif not zoned:
+            self._unzoned.append(number)
+        return moment
+
+    def notes(self) -> Iterator[Note]:
+        if unread := len(self._unread):
+            text = f"{unread:,} dates of messages cannot be read and were left empty."
+            yield Note(
+                "cells-unparsed",
+                text,
+                unread,
+                places(self._unread),
+                short=f"{unread:,} dates→NULL.",
+            )
+        if unzoned := len(self._unzoned):
+            text = f"{unzoned:,} dates of messages name no time zone that is known, and were taken for UTC."
+            yield Note("times-zoned", text, unzoned, places(self._unzoned))
 
 
 def _notes(count: int, unread: int, kinds: Counter[str]) -> Iterator[Note]:
@@ -91,14 +136,15 @@ def split(path: Path) -> Iterator[bytes]:
     """The messages of a mailbox, one after the other.
 
     A line `From …` begins one if a header follows it: many programs neither quote such lines in
-    texts nor put a blank line before those that do begin a message.
+    texts nor put a blank line before those that do begin a message. Where it names neither sender
+    nor time, only a header of mails proves it: *From here on*, and below that *Total: 5*, is text.
     """
     message: list[bytes] = []
     held = b""
     with path.open("rb") as file:
         for line in file:
             if held:
-                if FIELD.match(line) and message:
+                if message and _begins(held, line):
                     yield b"".join(message)
                     message = []
                 message.append(held)
@@ -112,6 +158,11 @@ def split(path: Path) -> Iterator[bytes]:
         yield b"".join(message)
 
 
+def _begins(line: bytes, following: bytes) -> bool:
+    """Whether a line `From …` begins a message."""
+    return bool((FIELD if _ENVELOPE.fullmatch(line.rstrip()) else _OF_MAIL).match(following))
+
+
 def mails(path: Path) -> Iterator[tuple[int, Mail]]:
     """The messages with their numbers, from 1."""
     for number, data in enumerate(split(path), 1):
@@ -122,10 +173,10 @@ def _paragraphs(path: Path) -> list[str]:
     return [p for number, mail in mails(path) for p in (f"Message {number}", *mail.paragraphs)]
 
 
-def _batches(path: Path) -> Iterator[pa.RecordBatch]:
+def _batches(path: Path, doubts: _DateDoubts) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    types = [pa.int64(), pa.timestamp("us", "UTC"), *[pa.string()] * 6]
+    types = [pa.int64(), pa.timestamp("us", "UTC"), *[pa.string()] * 8]
     rows: list[tuple[object, ...]] = []
     for number, mail in mails(path):
         head = {name.lower(): value for name, value in mail.headers}
@@ -134,10 +185,12 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
         rows.append(
             (
                 number,
-                _moment(head.get("date", "")),
+                doubts.moment(number, mail),
                 *told,
                 ", ".join(a.name or a.media_type for a in mail.attachments) or None,
                 text,
+                mail.message_id or None,
+                mail.in_reply_to or None,
             )
         )
         if len(rows) == _BATCH:
@@ -153,12 +206,3 @@ def _batch(rows: list[tuple[object, ...]], types: list[pa.DataType]) -> pa.Recor
     return pa.record_batch(
         [pa.array(c, t) for c, t in zip(columns, types, strict=True)], names=list(_NAMES)
     )
-
-
-def _moment(text: str) -> datetime | None:
-    """A message's date in UTC; one without a zone is taken for UTC."""
-    try:
-        moment = parsedate_to_datetime(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
