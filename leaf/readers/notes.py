@@ -68,7 +68,7 @@ EFFECTS: dict[str, Effect] = {
             "parts-sealed",
             *("archive-cut", "members-unread", "recording-cut"),
             *("pages-damaged", "table-doubtful", "text-garbled"),
-            *("hidden-text", "tracked-deletions", "tracked-insertions"),
+            *("hidden-text", "struck-text", "tracked-deletions", "tracked-insertions"),
         ),
         Effect.FIGURES,
     ),
@@ -85,6 +85,7 @@ EFFECTS: dict[str, Effect] = {
                 "hidden-columns",
                 "hidden-slide",
                 "index-cut",
+                "pictures-unread",
             ),
             *(
                 "names-empty",

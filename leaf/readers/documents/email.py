@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, Where
 from leaf.readers.documents.decoration import is_decoration
-from leaf.readers.documents.html import numbered, paragraphs_of
+from leaf.readers.documents.html import numbered, page_of
 from leaf.readers.documents.mail_forms import GAP, alternatives, is_attached
 from leaf.readers.documents.mail_sealed import (
     SIGNATURES,
@@ -202,11 +202,10 @@ class _MailContent:
     attachments: list[Attachment] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
-    def add(self, paragraphs: list[str], note: Note | None) -> None:
+    def add(self, paragraphs: list[str], notes: list[Note]) -> None:
         """Text, and what must be known about it."""
         self.paragraphs += paragraphs
-        if note and note not in self.notes:
-            self.notes.append(note)
+        self.notes += (note for note in notes if note not in self.notes)
         self.tell(sealed_text("\n".join(paragraphs)))
 
     def tell(self, note: Note | None) -> None:
@@ -330,13 +329,17 @@ def _header(message: Message, key: str) -> str:
     return ", ".join(" ".join(header_of(str(value)).split()) for value in values)[:MOST_OF_HEADER]
 
 
-def _text(part: Message) -> tuple[list[str], Note | None]:
+def _text(part: Message) -> tuple[list[str], list[Note]]:
     text, note = text_of(part)
+    notes = [note] if note else []
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
-    if part.get_content_subtype() == "html":
-        # A mail is no page with an article among menus: all of it was written to somebody.
-        return (paragraphs_of(text, whole=True)[1] if text.strip() else []), note
-    return [paragraph.strip("\n") for paragraph in GAP.split(text)], note
+    if part.get_content_subtype() != "html":
+        return [paragraph.strip("\n") for paragraph in GAP.split(text)], notes
+    if not text.strip():
+        return [], notes
+    # A mail is no page with an article among menus: all of it was written to somebody.
+    page = page_of(text, whole=True)
+    return page.paragraphs, [*notes, *page.notes]
 
 
 def _described(attachment: Attachment) -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 from zipfile import ZipFile
 
-from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.charsets import decode_as
 from leaf.readers.detect_zip import check_zip
-from leaf.readers.documents.html import WebPage, numbered, page_of
+from leaf.readers.documents.html import WebPage, declared_in, numbered, page_of
 from leaf.readers.documents.ooxml import attribute, child, local, open_package
-from leaf.readers.encoding import decode
+from leaf.readers.documents.tracked import hidden_note, struck_note
 from leaf.readers.packed import BROKEN_ZIP
 from leaf.readers.tabular.grids import Grid, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
@@ -25,6 +28,18 @@ MAX_BOOK = 60_000_000
 """Bytes of all chapters; the longest novels have 10 MB."""
 MAX_TAGS = 1_000_000
 """Tags of all chapters."""
+_FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_NO_TEXT = (
+    "image/jpeg",
+    "image/png",
+    "image/gif",
+    "image/webp",
+    "audio/",
+    "video/",
+    "application/pdf",
+)
+"""Types of items that a chapter may not be, and is in some books all the same."""
+_PICTURE = re.compile(r"<(?:\w+:)?(?:img|image|svg)\b", re.I)
 
 
 class EpubReader:
@@ -64,24 +79,44 @@ class EpubBook:
     title: str
     paragraphs: list[str]
     grids: list[Grid]
-    unread: int
-    """Chapters that cannot be read, those included that the book names and does not hold."""
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What is not in it."""
-        unread = self.unread
-        text = f"{unread} chapters cannot be read."
-        return (Note("chapters-unread", text, unread),) if unread else ()
+    notes: tuple[Note, ...]
+    """What is not in it, and what it shows otherwise."""
 
 
 def _read(path: Path) -> EpubBook:
     title, chapters = _chapters(path)
     pages = [None if text is None else _page(text) for text in chapters]
     read = [page for page in pages if page is not None]
-    paragraphs = [paragraph for page in read for paragraph in page.paragraphs]
     return EpubBook(
-        title, paragraphs, [grid for page in read for grid in page.grids], len(pages) - len(read)
+        title,
+        [paragraph for page in read for paragraph in page.paragraphs],
+        [grid for page in read for grid in page.grids],
+        tuple(_notes(chapters, pages)),
+    )
+
+
+def _notes(chapters: list[str | None], pages: list[WebPage | None]) -> Iterator[Note]:
+    if unread := pages.count(None):
+        yield Note("chapters-unread", f"{unread} chapters cannot be read.", unread)
+    # The first is the cover.
+    pictures = sum(
+        _is_picture(text, page) for text, page in zip(chapters[1:], pages[1:], strict=True)
+    )
+    if pictures:
+        text = f"{pictures} of {len(pages)} chapters are pictures, and what they show is not read."
+        yield Note("pictures-unread", text, pictures)
+    notes = [note for page in pages if page is not None for note in page.notes]
+    for kind, note in (("hidden-text", hidden_note), ("struck-text", struck_note)):
+        yield from note(sum(one.count for one in notes if one.kind == kind))
+
+
+def _is_picture(text: str | None, page: WebPage | None) -> bool:
+    """Whether a chapter shows a picture and says nothing but what that is called."""
+    return (
+        text is not None
+        and page is not None
+        and all(paragraph.startswith("[picture:") for paragraph in page.paragraphs)
+        and bool(_PICTURE.search(text))
     )
 
 
@@ -93,8 +128,8 @@ def _page(text: str) -> WebPage | None:
 
 
 def _chapters(path: Path) -> tuple[str, list[str | None]]:
-    """Title, and the pages of the book in the order of its spine; None for one that is not there or
-    too large."""
+    """Title, and the pages of the book in the order of its spine; None for one that is not there,
+    too large or encrypted. Raises UnreadableFileError, and EncryptedFileError where all are."""
     with open_package(path) as package:
         container = package.xml("META-INF/container.xml")
         files = (
@@ -102,21 +137,46 @@ def _chapters(path: Path) -> tuple[str, list[str | None]]:
         )
         book = attribute(files[0], "full-path") if files else ""
         root = package.xml(book) if book else None
-    if root is None:
+        locked = _locked(package.xml("META-INF/encryption.xml"))
+    spine = root.iter() if root is not None else ()
+    order = [attribute(e, "idref") for e in spine if local(e) == "itemref"]
+    if root is None or not order:
         raise UnreadableFileError(
             "This e-book has no list of chapters.", "Convert it to PDF or HTML, and add that."
         )
     named = child(root, "metadata", "title")
     items = {
-        attribute(e, "id"): unquote(attribute(e, "href")) for e in root.iter() if local(e) == "item"
+        attribute(e, "id"): unquote(attribute(e, "href"))
+        for e in root.iter()
+        if local(e) == "item" and not attribute(e, "media-type").startswith(_NO_TEXT)
     }
-    order = [attribute(e, "idref") for e in root.iter() if local(e) == "itemref"]
     folder = posixpath.dirname(book)
     parts = [
         posixpath.normpath(posixpath.join(folder, items[i])) if i in items else "" for i in order
     ]
+    if locked.issuperset(parts):
+        raise EncryptedFileError(
+            "This e-book is protected by its shop (DRM).",
+            "Add a copy without protection, or a PDF of it.",
+        )
     title = " ".join((named.text or "").split()) if named is not None else ""
-    return title[:300], _pages(path, parts)
+    return title[:300], _pages(path, ["" if part in locked else part for part in parts])
+
+
+def _locked(encryption: Any) -> set[str]:
+    """The parts that are encrypted; fonts that are only made useless elsewhere are not."""
+    locked = set()
+    for data in encryption.iter() if encryption is not None else ():
+        if local(data) != "EncryptedData":
+            continue
+        methods = [attribute(e, "Algorithm") for e in data.iter() if local(e) == "EncryptionMethod"]
+        if not any(method in _FONTS for method in methods):
+            locked |= {
+                posixpath.normpath(unquote(attribute(e, "URI")))
+                for e in data.iter()
+                if local(e) == "CipherReference"
+            }
+    return locked
 
 
 def _pages(path: Path, parts: list[str]) -> list[str | None]:
@@ -132,7 +192,8 @@ def _pages(path: Path, parts: list[str]) -> list[str | None]:
                 if sizes.get(part, MAX_CHAPTER + 1) > MAX_CHAPTER:
                     pages.append(None)
                     continue
-                text = decode(archive.read(part))[0]
+                data = archive.read(part)
+                text = decode_as(data, declared_in(data))[0]
                 pages.append(text)
                 tags += text.count("<")
             if tags > MAX_TAGS:

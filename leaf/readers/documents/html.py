@@ -15,6 +15,13 @@ from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.charsets import decode_as
 from leaf.readers.documents.article import article_of, left_aside
 from leaf.readers.documents.mathml import write_formulas
+from leaf.readers.documents.page_marks import (
+    NUMBER,
+    doubts_of_page,
+    is_hidden,
+    number_items,
+    write_numbers,
+)
 from leaf.readers.documents.raised import raise_in_page
 from leaf.readers.documents.webarchive import page_in
 from leaf.readers.encoding import guess_note
@@ -31,7 +38,10 @@ MAX_DEPTH = 250
 
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.I)
 _XML = re.compile(rb"\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*[\"']([A-Za-z0-9_:.-]{2,40})", re.I)
-HIDDEN = re.compile(r"(?i)\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*(?:hidden|collapse)\b")
+MOST_REACHING = 3_000_000
+"""Characters of cells that are written in the rows that they reach into."""
+LONGEST_REACHING = 100
+"""The same of one cell."""
 FIRST_BAR = re.compile(r"^\s*\| ?")
 HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
 BLOCKS = frozenset(HEADINGS) | {
@@ -121,12 +131,18 @@ def page_of(text: str, *, whole: bool = False) -> WebPage:
     root = _parse(text)
     if root is None:
         return WebPage("", [], [])
-    text = _source(root) if _write_moved(root) else text
+    moved = _write_moved(root)
+    number_items(root)
     title = " ".join("".join(root.xpath("(//title[not(ancestor::svg)])[1]//text()")).split())[:300]
     full, grids = _paragraphs(root), _tables(root)
-    article = [] if whole else article_of(text, root, full, sum(len(grid.rows) for grid in grids))
+    if whole:
+        return WebPage(title, full, grids, doubts_of_page(root, full, SILENT))
+    numbered = write_numbers(root)
+    text = _source(root) if moved or numbered else text
+    article = article_of(text, root, full, sum(len(grid.rows) for grid in grids))
     notes = _left_aside(left_aside(article, full)) if article else ()
-    return WebPage(title, article or full, grids, notes)
+    doubts = doubts_of_page(root, article or full, SILENT)
+    return WebPage(title, article or full, grids, (*notes, *doubts))
 
 
 def _write_moved(root: Any) -> bool:
@@ -194,15 +210,18 @@ def _hidden_note(rows: list[Any], height: int) -> tuple[Note, ...]:
 def _is_hidden(row: Any) -> bool:
     """Whether a row, or the part of the table that it is in, says itself that it is not shown."""
     return any(
-        element.get("hidden") is not None or HIDDEN.search(element.get("style") or "")
+        is_hidden(element)
         for element in (row, row.getparent())
         if element.tag in ("tr", "tbody", "thead", "tfoot")
     )
 
 
 def _rows(table: Any) -> list[Any]:
-    """The rows of a table itself, without those of tables in its cells."""
-    return [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
+    """The rows of a table itself, without those of tables in its cells, as they are shown: its head
+    above all others, its foot below."""
+    rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
+    places = {table.find("thead"): -1, table.find("tfoot"): 1}
+    return sorted(rows, key=lambda row: places.get(row.getparent(), 0))
 
 
 def _cells(row: Any) -> list[Any]:
@@ -348,6 +367,7 @@ def _paragraphs(root: Any) -> list[str]:
     from lxml import etree
 
     layout = _layout_tables(root)
+    beside = _beside(root, layout)
     text = _Text()
     in_row = in_pre = 0
     walk = etree.iterwalk(root, events=("start", "end"))
@@ -356,19 +376,17 @@ def _paragraphs(root: Any) -> list[str]:
         row = tag == "tr" and next(element.iterancestors("table"), None) not in layout
         start = event == "start"
         if row:
+            text.add("" if start else beside.get(element))
             text.end()
             in_row += 1 if start else -1
         elif in_row:
-            text.add(
-                " | "
-                if tag in ("td", "th") and start
-                else " "
-                if tag in BLOCKS or tag == "br"
-                else ""
-            )
+            if tag in ("td", "th") and start:
+                text.add(beside.get(element, "") + " | ")
+            else:
+                text.add(" " if tag in BLOCKS or tag == "br" else "")
         elif tag in BLOCKS:
             text.end(keep_lines=in_pre > 0)
-            text.prefix = HEADINGS.get(tag) or ("- " if tag == "li" else "") if start else ""
+            text.prefix = _prefix(element, tag, text.prefix) if start else _after(tag, text.prefix)
         elif tag == "br" and start:
             text.end()
         if tag == "pre":
@@ -382,6 +400,55 @@ def _paragraphs(root: Any) -> list[str]:
             text.add(element.tail)
     text.end()
     return text.paragraphs
+
+
+def _beside(root: Any, layout: set[Any]) -> dict[Any, str]:
+    """What stands before a cell in its row, or at the row's end, of cells that reach into it from
+    above or from the left, so that all columns stay under their names."""
+    beside: dict[Any, str] = {}
+    left = MOST_REACHING
+    for table in (table for table in root.iter("table") if table not in layout):
+        rows = [(row, _cells(row)) for row in _rows(table)]
+        if left > 0 and any(_reaches(cell) for _, cells in rows for cell in cells):
+            beside |= (more := _reaching(rows))
+            left -= sum(map(len, more.values()))
+    return beside
+
+
+def _reaches(cell: Any) -> bool:
+    return _span(cell, "colspan") > 1 or _span(cell, "rowspan") > 1
+
+
+def _reaching(rows: list[tuple[Any, list[Any]]]) -> dict[Any, str]:
+    known = {str(id(cell)): cell for _, cells in rows for cell in cells}
+    texts = {cell: _cell(cell).text for cell in known.values() if _span(cell, "rowspan") > 1}
+    named = (
+        [GridCell(str(id(c)), _span(c, "colspan"), _span(c, "rowspan")) for c in cells]
+        for _, cells in rows
+    )
+    beside: dict[Any, str] = {}
+    for (row, cells), names in zip(rows, expanded(named), strict=False):
+        own, before = set(cells), ""
+        for cell in map(known.get, names):
+            if cell in own:
+                beside[cell], before = before, ""
+            else:
+                text = texts.get(cell, "")
+                before += f" | {text if len(text) <= LONGEST_REACHING else ''}"
+        beside[row] = before.rstrip(" |")
+    return beside
+
+
+def _prefix(element: Any, tag: str, before: str) -> str:
+    """What stands before the text of a block: marks of a heading, an item's number or a dash. That
+    of an item goes on to the first text in it."""
+    if tag == "li":
+        return f"{element.get(NUMBER)} " if element.get(NUMBER) else "- "
+    return HEADINGS[tag] + before.removeprefix("- ") if tag in HEADINGS else before
+
+
+def _after(tag: str, before: str) -> str:
+    return "" if tag == "li" or tag in HEADINGS else before
 
 
 def _labels(drawing: Any) -> str:

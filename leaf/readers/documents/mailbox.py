@@ -117,8 +117,15 @@ class _DateDoubts:
 
 def _notes(count: int, unread: int, kinds: Counter[str]) -> Iterator[Note]:
     """What must be known of some of all messages; `kinds` counts those with a note of a kind."""
-    sealed, cut, guessed = (
-        kinds[kind] for kind in ("parts-sealed", "parts-unread", "encoding-guessed")
+    sealed, cut, guessed, hidden, struck = (
+        kinds[kind]
+        for kind in (
+            "parts-sealed",
+            "parts-unread",
+            "encoding-guessed",
+            "hidden-text",
+            "struck-text",
+        )
     )
     if unread:
         yield Note("messages-unread", f"{unread} of {count} messages cannot be read.", unread)
@@ -130,6 +137,12 @@ def _notes(count: int, unread: int, kinds: Counter[str]) -> Iterator[Note]:
     if guessed:
         text = f"Encoding guessed in {guessed} of {count} messages."
         yield Note("encoding-guessed", text, guessed)
+    if hidden:
+        text = f"Hidden text of {hidden} of {count} messages is read like all other text."
+        yield Note("hidden-text", text, hidden)
+    if struck:
+        text = f"Struck-out text of {struck} of {count} messages is read like all other text."
+        yield Note("struck-text", text, struck)
 
 
 def split(path: Path) -> Iterator[bytes]:

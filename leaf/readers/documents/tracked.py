@@ -29,7 +29,7 @@ def notes_of_word(roots: Iterable[Any]) -> tuple[Note, ...]:
             added += 1
         elif name in _TAKEN and local(element.getparent()) not in _OF_MARKS:
             taken += 1
-    return (*_changes(added, taken), *_hidden(hidden))
+    return (*_changes(added, taken), *hidden_note(hidden))
 
 
 def _is_hidden(run: Any) -> bool:
@@ -76,8 +76,20 @@ def _deletions(number: int) -> tuple[Note, ...]:
     return (Note("tracked-deletions", f"{count} left out, though not accepted yet.", number),)
 
 
-def _hidden(pieces: int) -> tuple[Note, ...]:
+def hidden_note(pieces: int) -> tuple[Note, ...]:
     if not pieces:
         return ()
     count = "1 piece of hidden text is" if pieces == 1 else f"{pieces:,} pieces of hidden text are"
     return (Note("hidden-text", f"{count} read like all other text.", pieces),)
+
+
+def struck_note(pieces: int) -> tuple[Note, ...]:
+    """Text that is shown with a line through it: it says no more what holds."""
+    if not pieces:
+        return ()
+    count = (
+        "1 piece of struck-out text is"
+        if pieces == 1
+        else f"{pieces:,} pieces of struck-out text are"
+    )
+    return (Note("struck-text", f"{count} read like all other text.", pieces),)
