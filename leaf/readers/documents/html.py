@@ -141,8 +141,18 @@ def page_of(text: str, *, whole: bool = False) -> WebPage:
     text = _source(root) if moved or numbered else text
     article = article_of(text, root, full, sum(len(grid.rows) for grid in grids))
     notes = _left_aside(left_aside(article, full)) if article else ()
+    article = _numbered(article, full)
     doubts = doubts_of_page(root, article or full, SILENT)
     return WebPage(title, article or full, grids, (*notes, *doubts))
+
+
+def _numbered(article: list[str], full: list[str]) -> list[str]:
+    """An article's items with their numbers alone, which have a dash before them in it."""
+    known = {paragraph for paragraph in full if not paragraph.startswith("- ")}
+    return [
+        plain if (plain := paragraph.removeprefix("- ")) in known else paragraph
+        for paragraph in article
+    ]
 
 
 def _write_moved(root: Any) -> bool:

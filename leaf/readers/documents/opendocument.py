@@ -11,8 +11,10 @@ from leaf.errors import UnreadableFileError
 from leaf.readers.base import Outline, Passage, TableInfo, Where
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import attribute, child, local, open_package
+from leaf.readers.documents.open_numbers import number_open
 from leaf.readers.documents.raised import raise_in_open
 from leaf.readers.documents.tracked import notes_of_open
+from leaf.readers.documents.word_numbers import NUMBER
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -93,6 +95,8 @@ def _body(path: Path, name: str) -> Any:
         if root is not None:
             raise_in_open(root, package.xml("styles.xml"))
         body = child(root, "body", name) if root is not None else None
+        if body is not None and name == "text":
+            number_open(body, root, package.xml("styles.xml"))
     if body is None:
         raise UnreadableFileError(
             "This OpenDocument file has no content.", "Save it again from its application."
@@ -141,19 +145,32 @@ def _blocks(parent: Any) -> Iterator[str]:
         if name in _BLOCKS:
             frames: list[Any] = []
             text = " ".join(_words(element, frames).split(" ")).strip()
-            level = attribute(element, "outline-level") if name == "h" else ""
-            if text:
-                yield (
-                    "#" * min(6, int(level)) + " " if level.isdigit() and int(level) else prefix
-                ) + text
+            if text or (element.get(NUMBER) and _is_alone_in_cell(element)):
+                yield (_prefix(element, prefix) + text).rstrip()
             stack.extend((frame, "") for frame in reversed(frames))
         elif name == "table":
             yield from (" | ".join(row) for row in expanded(_cells(element)) if any(row))
         elif _is_description(element):
             yield from filter(None, [_described(element)])
         elif name not in _SKIPPED:
-            inner = "- " if name == "list-item" else prefix
-            stack.extend((item, inner) for item in reversed(list(element)))
+            items = [item for item in element if local(item) != "soft-page-break"]
+            first = "- " if name == "list-item" else prefix
+            others = "" if name == "list-item" else prefix
+            stack.extend((item, others) for item in reversed(items[1:]))
+            stack.extend((item, first) for item in items[:1])
+
+
+def _prefix(element: Any, before: str) -> str:
+    """What stands before a paragraph: marks of a heading, and its number or that of an item."""
+    level = attribute(element, "outline-level") if local(element) == "h" else ""
+    mark = "#" * min(6, int(level)) + " " if level.isdigit() and int(level) else before
+    number = element.get(NUMBER, "")
+    return f"{mark.removesuffix('- ')}{number} " if number else mark
+
+
+def _is_alone_in_cell(paragraph: Any) -> bool:
+    """Whether a number is all that a cell shows."""
+    return any(local(around) == "table-cell" for around in paragraph.iterancestors())
 
 
 def _words(element: Any, frames: list[Any]) -> str:
@@ -162,7 +179,9 @@ def _words(element: Any, frames: list[Any]) -> str:
     words = [element.text or ""]
     for item in element:
         name = local(item)
-        if name == "s":
+        if name == "number":
+            pass  # stands before the paragraph
+        elif name == "s":
             count = attribute(item, "c")
             words.append(" " * (min(int(count), 100) if count.isdigit() else 1))
         elif name in ("tab", "line-break"):

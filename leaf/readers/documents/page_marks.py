@@ -22,8 +22,8 @@ _MAY_STRIKE = "//del | //s | //strike | //*[contains(@style, 'through')]"
 _STRUCK = re.compile(r"(?i)\btext-decoration(?:-line)?\s*:[^;]*\bline-through\b")
 _TYPES = {
     "1": "decimal",
-    "a": "lowerLetter",
-    "A": "upperLetter",
+    "a": "lowerLetters",
+    "A": "upperLetters",
     "i": "lowerRoman",
     "I": "upperRoman",
 }
@@ -34,8 +34,8 @@ _STYLES = {
         ("decimalZero", ("decimal-leading-zero",)),
         ("lowerRoman", ("lower-roman",)),
         ("upperRoman", ("upper-roman",)),
-        ("lowerLetter", ("lower-alpha", "lower-latin")),
-        ("upperLetter", ("upper-alpha", "upper-latin")),
+        ("lowerLetters", ("lower-alpha", "lower-latin")),
+        ("upperLetters", ("upper-alpha", "upper-latin")),
     )
     for style in styles
 }

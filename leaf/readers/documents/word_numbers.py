@@ -41,6 +41,15 @@ def _letters(number: int) -> str:
     )
 
 
+def _in_alphabet(number: int) -> str:
+    """a to z, then aa, ab, ac, as web pages and OpenDocument go on."""
+    letters = ""
+    while number > 0:
+        number, last = divmod(number - 1, 26)
+        letters = chr(97 + last) + letters
+    return letters
+
+
 FORMATS: dict[str, Callable[[int], str]] = {
     "decimal": str,
     "decimalZero": lambda number: f"{number:02d}",
@@ -48,6 +57,8 @@ FORMATS: dict[str, Callable[[int], str]] = {
     "upperRoman": lambda number: _roman(number).upper(),
     "lowerLetter": _letters,
     "upperLetter": lambda number: _letters(number).upper(),
+    "lowerLetters": _in_alphabet,
+    "upperLetters": lambda number: _in_alphabet(number).upper(),
     "none": lambda number: "",
 }
 
@@ -65,7 +76,7 @@ class NumberLevel:
     restart: int | None = None
     """The last level, from 1, after which it begins anew; None: after any above; 0: never."""
     legal: bool = False
-    """Whether all its places are digits."""
+    """Whether all its places are digits; `01` stays that."""
 
 
 @dataclass
@@ -96,9 +107,12 @@ class Numbering:
     def _written(self, at: int) -> str:
         level = self._level(at)
         places = [int(digit) - 1 for digit in _PLACE.findall(level.text)]
-        formats = {
-            place: "decimal" if level.legal else self._level(place).format for place in places
-        }
+        formats = {place: self._level(place).format for place in places}
+        if level.legal:
+            formats = {
+                place: name if name == "decimalZero" else "decimal"
+                for place, name in formats.items()
+            }
         if (
             level.format == "bullet"
             or not FORMATS.keys() >= set(formats.values())
