@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import UnreadableFileError
-from leaf.readers.base import Outline, Passage, TableInfo, Where
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.documents.html import numbered
 from leaf.readers.documents.ooxml import attribute, child, local, open_package
 from leaf.readers.documents.open_numbers import number_open
+from leaf.readers.documents.pptx import hidden_slides_note
 from leaf.readers.documents.raised import raise_in_open
 from leaf.readers.documents.tracked import notes_of_open
 from leaf.readers.documents.word_numbers import NUMBER
@@ -39,12 +40,12 @@ class OdtReader:
             tables=tables,
             tokens=tokens,
             title=title,
-            notes=notes_of_open(body),
+            notes=_notes(path, body),
         )
 
     def extent(self, path: Path, where: Where) -> Extent:
         body = _body(path, "text")
-        return Extent(len([*_blocks(body), *_margins(path)]), notes=notes_of_open(body))
+        return Extent(len([*_blocks(body), *_margins(path)]), notes=_notes(path, body))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(_paragraphs(path), where)
@@ -70,10 +71,12 @@ class OdpReader:
             tables=tables,
             tokens=tokens,
             title=title,
+            notes=_hidden_slides(path, slides),
         )
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(_slides(path)))
+        slides = _slides(path)
+        return Extent(len(slides), notes=_hidden_slides(path, slides))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         slides = _slides(path)
@@ -106,6 +109,35 @@ def _body(path: Path, name: str) -> Any:
 
 def _paragraphs(path: Path) -> list[str]:
     return [*_blocks(_body(path, "text")), *_margins(path)]
+
+
+def _notes(path: Path, body: Any) -> tuple[Note, ...]:
+    """What of the text a text processor shows otherwise."""
+    return notes_of_open(body, _styles(path), body.getroottree().getroot())
+
+
+def _styles(path: Path) -> Any:
+    with open_package(path) as package:
+        return package.xml("styles.xml")
+
+
+def _hidden_slides(path: Path, slides: list[Any]) -> tuple[Note, ...]:
+    """Slides that are not shown, by their styles."""
+    if not slides:
+        return ()
+    styles = [
+        part for part in (_styles(path), slides[0].getroottree().getroot()) if part is not None
+    ]
+    hidden = {
+        attribute(item, "name")
+        for part in styles
+        for item in part.iter()
+        if local(item) == "style"
+        and (properties := child(item, "drawing-page-properties")) is not None
+        and attribute(properties, "visibility") == "hidden"
+    }
+    numbers = [n for n, slide in enumerate(slides, 1) if attribute(slide, "style-name") in hidden]
+    return hidden_slides_note(numbers)
 
 
 def _margins(path: Path) -> Iterator[str]:

@@ -42,7 +42,7 @@ class PptxReader:
             (text.split("\n")[0].removeprefix("# ") for text in texts if text.startswith("# ")), ""
         )[:300]
         tokens = int(sum(map(len, texts)) / CHARS_PER_TOKEN)
-        notes = _hidden_note(hidden)
+        notes = hidden_slides_note(hidden)
         return Outline(
             "pptx",
             MEDIA_TYPE,
@@ -109,7 +109,7 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
         yield cells
 
 
-def _hidden_note(hidden: list[int]) -> tuple[Note, ...]:
+def hidden_slides_note(hidden: list[int]) -> tuple[Note, ...]:
     if not hidden:
         return ()
     place = (

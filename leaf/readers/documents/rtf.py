@@ -53,14 +53,15 @@ def _read(path: Path) -> tuple[list[str], tuple[Note, ...]]:
             "This Rich Text document is too long.", "Save it as .docx or PDF, and add that."
         )
     source = data.decode("latin-1")
+    plain, hidden, struck = prepared(source)
     try:
-        text = rtf_to_text(prepared(source), errors="replace")
+        text = rtf_to_text(plain, errors="replace")
     except (ValueError, LookupError, IndexError, RecursionError) as e:
         raise UnreadableFileError(
             "This Rich Text document is damaged.", "Save it as .docx or PDF, and add that."
         ) from e
     lines = [line for raw_line in text.split("\n") if (line := _line(raw_line))]
-    return lines, notes_of_rtf(source)
+    return lines, notes_of_rtf(source, hidden, struck)
 
 
 def _line(text: str) -> str:
