@@ -35,8 +35,11 @@ _MOST = 500_000
 
 def sealed(part: Message) -> Note | None:
     """Why a part that is no text cannot be read; None where it is an attachment as any other."""
-    name = name_of(part)
-    kind = part.get_content_type()
+    return sealed_by(name_of(part), part.get_content_type())
+
+
+def sealed_by(name: str, kind: str) -> Note | None:
+    """The same by what it is called and its media type."""
     if kind == _PACKED or name.lower() == _PACKED_NAME:
         packed = name or _PACKED_NAME
         text = f"{packed}, in which Outlook packed text or attachments, cannot be read."
@@ -56,9 +59,16 @@ def sealed_text(text: str) -> Note | None:
 
 def inside_signature(part: Message) -> bytes:
     """The message that was signed, where a part holds it inside its signature; else nothing."""
-    if not _PKCS7.fullmatch(part.get_content_type()):
-        return b""
-    data = payload_of(part)
+    return signed_in(payload_of(part)) if is_signature(part.get_content_type()) else b""
+
+
+def is_signature(kind: str) -> bool:
+    """Whether a part of this media type may hold a message, signed or encrypted."""
+    return bool(_PKCS7.fullmatch(kind))
+
+
+def signed_in(data: bytes) -> bytes:
+    """The message inside a signature; nothing where it is encrypted."""
     if _SIGNED not in data[: _LATE + len(_SIGNED)]:
         return b""
     try:
