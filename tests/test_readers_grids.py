@@ -1,7 +1,8 @@
-"""Tables inside web pages, Word documents and presentations."""
+"""Tables inside web pages, Word documents, presentations, Rich Text and mails."""
 
 from __future__ import annotations
 
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,12 @@ import docx
 import duckdb
 import pytest
 
-from leaf.readers.base import TableInfo
+from leaf.readers.base import TableInfo, Where
+from leaf.readers.documents.msg import message_of
+from leaf.readers.documents.msg_parts import MsgPart
 from leaf.readers.tabular.grids import MAX_SPAN, GridCell, expanded
 from leaf.readers.worker import inspect, reader_of
+from tests.test_readers_msg import attached, part
 
 Loaded = tuple[TableInfo, list[tuple[Any, ...]]]
 
@@ -163,3 +167,61 @@ def test_real_documents_give_as_many_tables_as_their_outline_says(
     assert all(
         len(rows) == info.rows + sum(n for _, n in info.left_out_counts) for info, rows in found
     )
+
+
+RICH = r"""{\rtf1\ansi Intro\par
+\trowd\cellx1\cellx2\intbl Region\cell Sales\cell\row
+\trowd\cellx1\cellx2\intbl North\par East\cell 1204\cell\row
+\trowd\cellx1\cellx2\intbl S|x\cell 10\b 2\b0\cell\row
+\pard Between\par
+{\trowd\cellx1\cellx2\pard\intbl A\cell B\cell\trowd\cellx1\cellx2\row}
+{\trowd\cellx1\cellx2\pard\intbl 1\cell 2\cell\trowd\cellx1\cellx2\row}
+{\trowd\cellx1\cellx2\pard\intbl 3\cell \cell\trowd\cellx1\cellx2\row}
+\pard \trowd\cellx1\intbl never\cell ended\par}"""
+
+
+def test_tables_of_rich_text_can_be_queried(tmp_path: Path) -> None:
+    path = tmp_path / "a.rtf"
+    path.write_text(RICH)
+    sales, other = load(path, "rtf")
+    assert sales[0].columns == (("Region", "VARCHAR"), ("Sales", "BIGINT"))
+    assert sales[1] == [("North East", 1204), ("S|x", 102)]
+    assert other[1] == [(1, 2), (3, None)]
+    assert [p.text for p in reader_of("rtf").passages(path, Where())] == [
+        "Intro",
+        "Region | Sales",
+        "North East | 1204",
+        "S|x | 102",
+        "Between",
+        "A | B",
+        "1 | 2",
+        "3 |",
+        "never | ended",
+    ]
+
+
+SENT = (
+    "<p>Dear all,</p><table><tr><th>Region<th>Units<tr><td>North<td>1204<tr><td>South<td>17</table>"
+)
+
+
+def test_tables_of_a_mail_can_be_queried_though_its_plain_form_is_read(tmp_path: Path) -> None:
+    message = EmailMessage()
+    message["From"], message["Subject"] = "ann@example.org", "Figures"
+    message.set_content("Dear all,\nRegion Units North 1204 South 17\n")
+    message.add_alternative(f"<html><body>{SENT}</body></html>", subtype="html")
+    message.add_attachment(
+        "<table><tr><td>a<td>b<tr><td>1<td>2</table>", subtype="html", filename="a.html"
+    )
+    path = tmp_path / "a.eml"
+    path.write_bytes(bytes(message))
+    (table,) = load(path, "email")
+    assert table[0].columns == (("Region", "VARCHAR"), ("Units", "BIGINT"))
+    assert table[1] == [("North", 1204), ("South", 17)]
+    assert inspect(str(path), path.name)["outline"]["members"] == 1
+
+
+def test_tables_of_an_outlook_message_are_those_of_all_messages_in_it(tmp_path: Path) -> None:
+    inner = part("__substg1.0_3701000D", {0x0037: "Inner", 0x1013: SENT.encode()})
+    outer = part("", {0x0037: "Outer", 0x1013: SENT.encode()}, attached(0, {0x3705: 5}, inner))
+    assert [grid.rows[1] for grid in message_of(MsgPart(outer), 0).grids] == [["North", "1204"]] * 2

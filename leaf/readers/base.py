@@ -253,7 +253,9 @@ def holds_files(kind: str, outline: Mapping[str, Any]) -> bool:
     return kind in CONTAINERS and bool(outline.get("members"))
 
 
-WITH_TABLES = frozenset({"pdf", "docx", "pptx", "odt", "odp", "epub", "html"})
+WITH_TABLES = frozenset(
+    {"pdf", "docx", "pptx", "odt", "odp", "rtf", "epub", "html", "email", "msg"}
+)
 """Kinds of documents whose tables become tables."""
 
 

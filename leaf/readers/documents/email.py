@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
-from leaf.readers.base import Note, Outline, Passage, Where
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.documents.decoration import is_decoration
 from leaf.readers.documents.html import numbered, page_of
 from leaf.readers.documents.mail_forms import GAP, alternatives, is_attached
@@ -24,6 +24,7 @@ from leaf.readers.documents.mail_sealed import (
     sealed_text,
 )
 from leaf.readers.documents.mail_words import header_of, name_of, payload_of, text_of
+from leaf.readers.tabular.grids import Grid, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 200_000_000
@@ -83,6 +84,7 @@ class EmailReader:
 
     def outline(self, path: Path) -> Outline:
         mail = read(path)
+        tables = len(_grids(path))
         tokens = int(sum(len(p) + 1 for p in mail.paragraphs) / CHARS_PER_TOKEN)
         subject = dict(mail.headers).get("Subject", "")[:300]
         members = len(mail.attachments) or None
@@ -91,6 +93,7 @@ class EmailReader:
             *kind,
             lines=len(mail.paragraphs),
             members=members,
+            tables=tables,
             tokens=tokens,
             title=subject,
             notes=mail.notes,
@@ -102,6 +105,24 @@ class EmailReader:
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(list(read(path).paragraphs), where)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of data in its pages."""
+        return write_grids(_grids(path), out)
+
+
+def _grids(path: Path) -> list[Grid]:
+    """The tables of all its pages, also where a plain form of the same text is read."""
+    read(path)
+    message = _message(path.read_bytes())
+    return [grid for part in _pages(message) for grid in _grids_of(part)]
+
+
+def _grids_of(part: Message) -> list[Grid]:
+    try:
+        return page_of(text_of(part)[0], whole=True).grids
+    except (FileTooLargeError, UnreadableFileError):
+        return []
 
 
 def read(path: Path) -> Mail:
@@ -254,12 +275,17 @@ def _is_text(part: Message) -> bool:
 
 def _shown_in_text(message: Message) -> set[str]:
     """The ids of parts that the text shows in their places."""
-    pages = [
+    pages = map(text_of, _pages(message))
+    return {unquote(cid) for page, _ in pages for cid in _SHOWN_PART.findall(page)}
+
+
+def _pages(message: Message) -> list[Message]:
+    """The web pages that are text of a message."""
+    return [
         part
         for part in islice(message.walk(), 2 * MAX_PARTS)
-        if part.get_content_type() == "text/html"
+        if part.get_content_type() == "text/html" and not is_attached(part)
     ]
-    return {unquote(cid) for page in pages for cid in _SHOWN_PART.findall(text_of(page)[0])}
 
 
 def _content_id(part: Message) -> str:

@@ -9,7 +9,7 @@ from email.parser import HeaderParser
 from pathlib import Path
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
-from leaf.readers.base import Note, Outline, Passage, Where
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.charsets import decode_as
 from leaf.readers.documents.decoration import is_decoration
 from leaf.readers.documents.email import MAX_BYTES, parse, shortened
@@ -18,6 +18,7 @@ from leaf.readers.documents.mail_forms import of_both_forms
 from leaf.readers.documents.mail_sealed import is_signature, sealed_by, sealed_text, signed_in
 from leaf.readers.documents.mail_words import header_of
 from leaf.readers.documents.msg_parts import MsgPart, page_name, root_of
+from leaf.readers.tabular.grids import Grid, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 _SUBJECT, _HEADERS, _BODY, _HTML, _RICH = 0x0037, 0x007D, 0x1000, 0x1013, 0x1009
@@ -48,6 +49,7 @@ class MsgReader:
             *kind,
             lines=lines,
             members=members or None,
+            tables=len(message.grids),
             tokens=tokens,
             title=message.subject[:300],
             notes=tuple(message.notes),
@@ -59,6 +61,10 @@ class MsgReader:
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(_read(path).paragraphs, where)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of data in its pages."""
+        return write_grids(_read(path).grids, out)
 
 
 def attachments_of(path: Path) -> list[tuple[str, str, bytes]]:
@@ -74,6 +80,7 @@ class _OutlookMessage:
     paragraphs: list[str] = field(default_factory=list)
     files: list[tuple[str, str, bytes]] = field(default_factory=list)
     """What came with it, without small pictures that only adorn its text."""
+    grids: list[Grid] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
     def tell(self, note: Note | None) -> None:
@@ -154,8 +161,10 @@ def _add_text(message: _OutlookMessage, part: MsgPart) -> None:
     try:
         message.paragraphs += of_both_forms(plain, page)
         message.tell(sealed_text("\n".join(message.paragraphs)))
-        for note in page_of(page, whole=True).notes if page.strip() else ():
-            message.tell(note)
+        if page.strip():
+            shown = page_of(page, whole=True)
+            message.grids += shown.grids
+            message.notes += shown.notes
     except (FileTooLargeError, UnreadableFileError):
         if not plain.strip():
             raise
@@ -199,6 +208,7 @@ def _add_message(message: _OutlookMessage, inner: _OutlookMessage) -> None:
     first, *others = inner.paragraphs or [""]
     message.paragraphs += [f"Forwarded message:\n{first}", *others]
     message.files += inner.files
+    message.grids += inner.grids
     message.notes += (note for note in inner.notes if note not in message.notes)
 
 
