@@ -250,3 +250,39 @@ def test_a_long_list_of_recipients_is_whole_in_the_table_and_cut_with_a_word_in_
     assert duckdb.sql(query).fetchall() == [(names,)]
     text = read_window(str(box), "mailbox")["text"]
     assert f"… ({len(names) - MAX_HEADER:,} more characters)" in text
+
+
+PLAIN = mail("Größe 5.".encode(), "text/plain; charset=utf-8")
+NOTES = b'<?xml version="1.0"?><plist version="1.0"><dict/></plist>'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbf" + PLAIN,
+        b"\r\n\r\n" + PLAIN,
+        PLAIN.decode().encode("utf-16"),
+        PLAIN.replace(b"\r\n", b"\r\r\n"),
+        PLAIN.replace(b"\r\n", b"\r"),
+        str(len(PLAIN)).encode() + b"  \n" + PLAIN + NOTES,
+    ],
+)
+def test_what_programs_put_around_a_mail_is_none_of_it(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "a.eml"
+    path.write_bytes(data)
+    assert inspect(str(path), path.name)["kind"] == "email"
+    message = read(path)
+    assert dict(message.headers)["From"] == "Ann <ann@example.org>"
+    assert message.paragraphs[1:] == ("Größe 5.",)
+
+
+def test_names_of_attachments_are_read_however_they_are_written() -> None:
+    fields = (
+        b"filename*0*=utf-8''%E2%82%AC%20r;\r\n filename*1*=ate;\r\n filename*2=\"s.csv\"",
+        b'filename="=?utf-8?B?w7xiZXIuY3N2?="',
+        'filename="über.csv"'.encode("cp1252"),
+        'filename="über.csv"'.encode(),
+    )
+    parts = [b"Content-Disposition: attachment; " + field + b"\r\n\r\na" for field in fields]
+    names = [one.name for one in parse(several("mixed", *parts)).attachments]
+    assert names == ["€ rates.csv", "über.csv", "über.csv", "über.csv"]

@@ -377,7 +377,11 @@ KINDS: dict[str, Kind] = {
         ("html", "htm", "xhtml", "mht", "mhtml"),
     ),
     "email": Kind(
-        "E-mail", "leaf.readers.documents.email:EmailReader", False, ":material/mail:", ("eml",)
+        "E-mail",
+        "leaf.readers.documents.email:EmailReader",
+        False,
+        ":material/mail:",
+        ("eml", "emlx"),
     ),
     "msg": Kind(
         "Outlook message",

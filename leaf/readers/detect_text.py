@@ -82,7 +82,7 @@ def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
         return "html", "text/html"
     if HEADER.match(text) and is_archive(text, suffix):
         return "html", "multipart/related"
-    if _is_mail(text, suffix):
+    if _is_mail(sample.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n"), suffix):
         return "email", "message/rfc822"
     if _is_json(text, suffix, cut):
         return "json", "application/json"
@@ -102,7 +102,7 @@ def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
 def _is_mail(text: str, suffix: str) -> bool:
     """Whether headers of a mail come first. A line that is none may stand among them; a mail's
     ending asks for less."""
-    lines = text.split("\n")
+    lines = text.lstrip("\n").split("\n")
     begins = lines[0].startswith("From ")
     seen: set[str] = set()
     wrong = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from email import message_from_bytes, policy
 from email.errors import HeaderParseError
 from email.message import Message
 from itertools import islice
@@ -16,6 +15,13 @@ from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.documents.decoration import is_decoration
 from leaf.readers.documents.html import numbered, page_of
+from leaf.readers.documents.mail_bytes import (
+    MAX_PARTS,
+    first_parts,
+    message_of,
+    tidied,
+    unread_parts,
+)
 from leaf.readers.documents.mail_forms import GAP, alternatives, is_attached
 from leaf.readers.documents.mail_sealed import (
     SIGNATURES,
@@ -28,18 +34,12 @@ from leaf.readers.tabular.grids import Grid, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 200_000_000
-MAX_PARTS = 2_000
-"""Parts that are read of one message: texts, attachments, and what only holds others."""
 MAX_BOUNDARIES = 5_000
 MAX_HEADER = 5_000
 """Characters shown of one header in a text; a list of recipients can be far longer."""
 MOST_OF_HEADER = 1_000_000
 """Characters of one header."""
 SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
-MAX_HEADER_LINES = 20_000
-_FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
-_SPACED = re.compile(rb"^([!-9;-~]+)[ \t]+:")
-_BOUNDARY = re.compile(rb"boundary[ \t]*=[ \t]*(?:\"([^\"\r\n]{1,200})\"|([^\"\s;]{1,200}))", re.I)
 _SHOWN_PART = re.compile(r"cid:([^\s\"'>)]{1,300})", re.I)
 _ID = re.compile(r"<[^<>\s]{1,1000}>")
 _FORWARDED = ("message/rfc822", "message/global", "message/news")
@@ -70,6 +70,8 @@ class Mail:
     """Headers, text, list of attachments."""
     attachments: tuple[Attachment, ...] = ()
     """Without small pictures that only adorn the text."""
+    pages: tuple[Message, ...] = ()
+    """Its texts that are web pages."""
     message_id: str = ""
     in_reply_to: str = ""
     """The id of the message that it answers."""
@@ -84,7 +86,7 @@ class EmailReader:
 
     def outline(self, path: Path) -> Outline:
         mail = read(path)
-        tables = len(_grids(path))
+        tables = len(_grids(mail))
         tokens = int(sum(len(p) + 1 for p in mail.paragraphs) / CHARS_PER_TOKEN)
         subject = dict(mail.headers).get("Subject", "")[:300]
         members = len(mail.attachments) or None
@@ -108,14 +110,12 @@ class EmailReader:
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of data in its pages."""
-        return write_grids(_grids(path), out)
+        return write_grids(_grids(read(path)), out)
 
 
-def _grids(path: Path) -> list[Grid]:
+def _grids(mail: Mail) -> list[Grid]:
     """The tables of all its pages, also where a plain form of the same text is read."""
-    read(path)
-    message = _message(path.read_bytes())
-    return [grid for part in _pages(message) for grid in _grids_of(part)]
+    return [grid for part in mail.pages for grid in _grids_of(part)]
 
 
 def _grids_of(part: Message) -> list[Grid]:
@@ -143,21 +143,23 @@ def parse(data: bytes) -> Mail:
     problem = "This e-mail is nested beyond what can be read."
     if data.lower().count(b"boundary=") > MAX_BOUNDARIES:
         return Mail((), (problem,), problem=problem)
-    unread = _first_parts(data)[1]
+    data = tidied(data)
+    unread = first_parts(data)[1]
     try:
-        message = _message(data)
+        message = message_of(data)
         content = _content(message)
     except (RecursionError, HeaderParseError):
         return Mail((), (problem,), problem=problem)
     headers = tuple((key, value) for key in SHOWN if (value := _header(message, key)))
     paragraphs, notes = content.paragraphs, content.notes
     if unread:
-        paragraphs.append(_unread(unread))
-        notes.append(Note("parts-unread", _unread(unread), unread))
+        paragraphs.append(unread_parts(unread))
+        notes.append(Note("parts-unread", unread_parts(unread), unread))
     return Mail(
         headers,
         tuple(paragraphs),
         tuple(content.attachments),
+        tuple(_pages(message)),
         (_ids(message, "Message-ID") or [""])[0],
         (_ids(message, "In-Reply-To") or _ids(message, "References")[::-1] or [""])[0],
         notes=tuple(notes),
@@ -167,52 +169,6 @@ def parse(data: bytes) -> Mail:
 def _ids(message: Message, key: str) -> list[str]:
     """The ids of messages in a header."""
     return _ID.findall(_header(message, key))
-
-
-def _message(data: bytes) -> Message:
-    return message_from_bytes(_with_whole_headers(_first_parts(data)[0]), policy=policy.compat32)
-
-
-def _first_parts(data: bytes) -> tuple[bytes, int]:
-    """A message up to the part that is one too many, and how many are left: the standard library
-    would make an object of each."""
-    names = {quoted or bare for quoted, bare in _BOUNDARY.findall(data)}
-    if data.count(b"\n--") <= MAX_PARTS or not names:
-        return data, 0
-    begins = re.compile(
-        rb"^--(?:" + b"|".join(re.escape(name) for name in names) + rb")[ \t]*\r?$", re.M
-    )
-    places = [match.start() for match in begins.finditer(data)]
-    return (
-        (data[: places[MAX_PARTS]], len(places) - MAX_PARTS)
-        if len(places) > MAX_PARTS
-        else (data, 0)
-    )
-
-
-def _unread(parts: int) -> str:
-    return f"This message has {parts + MAX_PARTS:,} parts; only the first {MAX_PARTS:,} are read."
-
-
-def _with_whole_headers(data: bytes) -> bytes:
-    """The message with its headers mended: a line that is none would end them, and what follows
-    would be the text.
-
-    Such a line goes on with the header before it.
-    """
-    lines = data.split(b"\n", MAX_HEADER_LINES)
-    end = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-    mended = []
-    for at, line in enumerate(lines[:end]):
-        whole = (
-            (at == 0 and line.startswith(b"From "))
-            or line[:1] in (b" ", b"\t")
-            or _FIELD.match(line)
-        )
-        mended.append(_SPACED.sub(rb"\1:", line) if whole else b" " + line)
-    if not any(_FIELD.match(line) for line in mended):
-        return data
-    return b"\n".join([*mended, *lines[end:]])
 
 
 @dataclass
@@ -304,7 +260,7 @@ def _leaves(message: Message) -> Iterator[Message | str]:
         parts = part.get_payload() if part.is_multipart() else None
         if not isinstance(parts, list):
             if signed := inside_signature(part):
-                stack.append(_message(signed))
+                stack.append(message_of(signed))
             else:
                 yield part
             continue
@@ -329,7 +285,7 @@ def _decoded_messages(part: Message, inner: list[Message]) -> list[Message]:
     data = inner[0].get_payload(decode=True)
     if not isinstance(data, bytes):
         return inner
-    return [_message(data)]
+    return [message_of(data)]
 
 
 def _fields(report: Message) -> str:

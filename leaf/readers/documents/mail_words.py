@@ -24,6 +24,7 @@ _OTHER = re.compile(rb"[^A-Za-z0-9+/=\s]")
 _CODED = re.compile(rb"[A-Za-z0-9+/]{40,}={0,2}")
 _ADDED = re.compile(rb"\S+[ \t]+\S|[_=*-]{3,}")
 """What a line has in it that was written below an encoded text, and is no fault in it."""
+_NAMING = ("content-type", "content-disposition")
 _PADDING = re.compile(rb"=+")
 
 
@@ -58,9 +59,21 @@ def header_of(value: str) -> str:
 def name_of(part: Message) -> str:
     """What a part is called; empty where it has no name."""
     try:
-        return " ".join(header_of(part.get_filename() or "").split())
+        return " ".join(header_of(_of_ascii(part).get_filename() or "").split())
     except (LookupError, ValueError, TypeError):
         return ""
+
+
+def _of_ascii(part: Message) -> Message:
+    """The part, or one with its headers repaired where a name in them has bytes above ASCII, which
+    the standard library would drop."""
+    values = [(key, str(value)) for key, value in part.raw_items() if key.lower() in _NAMING]
+    if all(value.isascii() for _, value in values):
+        return part
+    repaired = Message()
+    for key, value in values:
+        repaired[key] = _repaired(value)
+    return repaired
 
 
 def _repaired(text: str) -> str:
