@@ -31,12 +31,15 @@ FOUND = {
     "a loss": ("Net result (1,234) in 2024", "net result (1,234)"),
     "a year in brackets": ("as said before (2020), and (12) others", "before 2020, and 12 others"),
     "bar of cells": ("North | 100 | 5 %", "North 100 5%"),
+    "a loss behind it": ("North 100 -5", "North 100"),
+    "a zone behind it": ("Date: 3 Feb 2009 10:00:00 -0400", "3 Feb 2009 10:00:00"),
 }
 NOT_FOUND = {
     "another word": ("profit rose by 10", "profit fell by 10"),
     "another figure": ("profit rose by 10.5 million", "profit rose by 105 million"),
     "a figure cut short": ("profit rose by 100 million", "profit rose by 10"),
     "decimals left out": ("rose by 10.5", "rose by 10"),
+    "a range cut short": ("in 10-20 days", "in 10"),
     "a sign left out": ("a change of -5 percent", "5 percent"),
     "a loss as accounts write it": ("Net result (1,234)", "1,234"),
     "a loss between words": ("Net result (1,234)", "net result 1,234"),

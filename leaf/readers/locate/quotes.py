@@ -132,16 +132,19 @@ def _occurrences(text: Words, part: Words, word: int) -> Iterator[Span]:
             or joined[end] == " "
             or (after < len(begins) and begins[after] == end)
         )
-        if starts and ends and not _in_figure(joined, at, end):
+        apart = after < len(begins) and text.places[after][0] > text.places[after - 1][1]
+        if starts and ends and not _in_figure(joined, at, end, apart):
             yield text.places[first][0], text.places[after - 1][1]
         at = joined.find(wanted, at + 1)
 
 
-def _in_figure(joined: str, at: int, end: int) -> bool:
-    """Whether the match is a part of a longer figure: of -10, 10.5 or 2024-05-01."""
+def _in_figure(joined: str, at: int, end: int, apart: bool) -> bool:
+    """Whether the match is a part of a longer figure: of -10, 10.5 or 2024-05-01. What stands
+    `apart` behind it is the sign of the next: 10 and -5."""
     before = (
         at > 0
         and (joined[at - 1] in _WITHIN or joined[at - 1] == "(")
         and (joined[at].isdigit() or joined[at] in "$€£¥")
     )
-    return before or (end < len(joined) and joined[end] in _WITHIN and joined[end - 1].isdigit())
+    within = end < len(joined) and joined[end] in _WITHIN and joined[end - 1].isdigit()
+    return before or (within and not apart)

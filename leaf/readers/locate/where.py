@@ -26,11 +26,21 @@ TAKES: dict[str, tuple[str, ...]] = {
     "excel": ("cell", "sheet", "row"),
     "parquet": ("row",),
     "json": ("row", "line", "sheet"),
+    "arrow": ("row",),
+    "stats": ("row", "sheet"),
+    "database": ("row", "sheet"),
     "pdf": ("page",),
     "docx": ("paragraph",),
     "pptx": ("slide",),
+    "odt": ("paragraph",),
+    "odp": ("slide",),
+    "rtf": ("paragraph",),
+    "epub": ("paragraph",),
     "html": ("paragraph",),
     "email": ("paragraph",),
+    "msg": ("paragraph",),
+    "mailbox": ("paragraph",),
+    "archive": ("line",),
     "captions": ("cue",),
     "audio": ("cue",),
     "video": ("cue",),
@@ -38,7 +48,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     "text": ("line",),
     "code": ("line",),
 }
-"""Kind -> the units in which its parts can be asked for."""
+"""Kind -> the units in which its parts can be asked for. Every kind is here."""
 
 FORMS = {
     "page": "'pages 3-5', 'page 7' or 'pages 3-'",
