@@ -231,6 +231,8 @@ def _rows(table: Any) -> list[Any]:
     above all others, its foot below."""
     rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
     places = {table.find("thead"): -1, table.find("tfoot"): 1}
+    if places.keys() == {None}:
+        return rows
     return sorted(rows, key=lambda row: places.get(row.getparent(), 0))
 
 
@@ -418,10 +420,11 @@ def _beside(root: Any, layout: set[Any]) -> dict[Any, str]:
     beside: dict[Any, str] = {}
     left = MOST_REACHING
     for table in (table for table in root.iter("table") if table not in layout):
-        rows = [(row, _cells(row)) for row in _rows(table)]
-        if left > 0 and any(_reaches(cell) for _, cells in rows for cell in cells):
-            beside |= (more := _reaching(rows))
-            left -= sum(map(len, more.values()))
+        if left > 0 and table.xpath("boolean(.//@colspan or .//@rowspan)"):
+            rows = [(row, _cells(row)) for row in _rows(table)]
+            if any(_reaches(cell) for _, cells in rows for cell in cells):
+                beside |= (more := _reaching(rows))
+                left -= sum(map(len, more.values()))
     return beside
 
 
