@@ -242,6 +242,29 @@ def test_attachments_of_mails_are_files_of_the_mail(app: Leaf) -> None:
     ]
 
 
+def test_tables_in_the_text_of_a_mail_are_queried_beside_its_attachments(app: Leaf) -> None:
+    session = app.session(app.local_scope())
+    message = mail("Q1", {"figures.csv": SALES})
+    rows = "".join(f"<tr><td>{name}<td>{units}" for name, units in (("North", 1204), ("South", 17)))
+    page = f"<html><body><table><tr><th>Region<th>Units{rows}</table></body></html>"
+    whole = EmailMessage()
+    whole["From"], whole["Subject"] = "ann@example.org", "Q1"
+    whole.set_content("Region Units North 1204 South 17")
+    whole.add_alternative(page, subtype="html")
+    for part in message.iter_attachments():
+        whole.make_mixed()
+        whole.attach(part)
+    added = session.files.add("report.eml", io.BytesIO(bytes(whole)))
+    assert (added.file.outline["tables"], names(added.inside)) == (1, ["report.eml/figures.csv"])
+    chat = session.chats.create()
+    session.attached.add(chat.id, [added.file.id])
+    sql = "SELECT sum(units) FROM report UNION ALL SELECT sum(amount) FROM figures"
+    answer = session.tools.run("query_tables", {"sql": sql}, chat_id=chat.id)
+    assert answer.data.table["rows"] == [[1221], [30]]
+    read = session.tools.run("read_file", {"file": "f1", "where": "paragraph 2"}, chat_id=chat.id)
+    assert "North 1204" in read.text
+
+
 def test_attachments_without_a_name_and_with_a_path_for_one(library: Library, scope: Scope) -> None:
     message = mail("odd", {"../../etc/cron.d/job.csv": SALES})
     message.add_attachment(b"a,b\n1,2\n", maintype="text", subtype="csv")
