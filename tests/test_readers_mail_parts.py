@@ -238,6 +238,23 @@ def test_a_table_that_is_sent_as_a_text_is_a_file(shown: bytes) -> None:
     assert [(one.name, one.data) for one in message.attachments] == [("data.csv", b"a,b\r\n1,2")]
 
 
+def test_a_document_under_an_unknown_type_is_a_file() -> None:
+    kind = b"Content-Type: X-ZIP; name=all.zip\r\nContent-Transfer-Encoding: base64\r\n\r\nUEsDBA=="
+    message = parse(several("mixed", b"Content-Type: text/plain\r\n\r\nSee below.", kind))
+    assert [(one.name, one.data) for one in message.attachments] == [("all.zip", b"PK\x03\x04")]
+    assert message.paragraphs[1] == "See below."
+
+
+def test_a_part_of_a_message_says_so() -> None:
+    kind = "message/partial; id=x; number={}; total=3"
+    later = parse(mail(b"nlzNO8mVGVkbzXm8W55Z\r\n" * 20, kind.format(2), "7bit"))
+    assert later.paragraphs[1:] == (
+        "This is part 2 of 3 of a message, which cannot be read whole.",
+    )
+    first = parse(mail(b"Subject: Inner\r\n\r\nIt begins.\r\n", kind.format(1), "7bit"))
+    assert first.paragraphs[-1] == "It begins."
+
+
 def test_a_long_list_of_recipients_is_whole_in_the_table_and_cut_with_a_word_in_the_text(
     tmp_path: Path,
 ) -> None:

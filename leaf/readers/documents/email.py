@@ -268,6 +268,10 @@ def _leaves(message: Message) -> Iterator[Message | str]:
         if part.get_content_type() in _FORWARDED:
             inner = _decoded_messages(part, inner)
             yield from ("Forwarded message:\n" + _headers(item) for item in inner)
+        elif part.get_content_type() == "message/partial":
+            number, total = (str(part.get_param(key) or "?") for key in ("number", "total"))
+            yield f"This is part {number} of {total} of a message, which cannot be read whole."
+            inner = inner if number == "1" else []
         elif part.get_content_maintype() == "message":
             yield from map(_fields, inner)
         elif part.get_content_type() == "multipart/alternative":

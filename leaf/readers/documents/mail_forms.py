@@ -19,20 +19,26 @@ _FORMS = ("plain", "html", "x-amp-html", "watch-html", "enriched", "richtext")
 """Subtypes of forms of one text, the plainest first."""
 _WORD = re.compile(r"[\u0e00-\u0e7f\u3040-\u9fff]|[^\W_\u0e00-\u0e7f\u3040-\u9fff]+")
 """A word, or a sign of a script without blanks, where lines break anywhere."""
-_TABULAR = frozenset(e for kind in KINDS.values() if kind.tabular for e in kind.endings)
+_FILES = frozenset(
+    end
+    for kind, known in KINDS.items()
+    if kind not in ("text", "code", "html")
+    for end in known.endings
+)
+"""Endings of what is no text of a mail, whatever it is sent as."""
 _MOST_IN_FORM = 200
 """Parts of one form that are looked at."""
 GAP = re.compile(r"\n\s*\n")
 
 
 def is_attached(part: Message) -> bool:
-    """Whether a part came beside the text, and is none of it: a table is none, though it may be
-    sent as a text that is shown."""
+    """Whether a part came beside the text, and is none of it: a table or document is none, though it
+    may be sent as a text that is shown, or under a type that nobody knows."""
     if part.get_content_disposition() == "attachment":
         return True
     name = name_of(part)
     return bool(name) and (
-        part.get_content_subtype() not in ("plain", "html") or ending(name) in _TABULAR
+        part.get_content_subtype() not in ("plain", "html") or ending(name) in _FILES
     )
 
 
