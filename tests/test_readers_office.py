@@ -77,6 +77,43 @@ def test_a_text_document_is_read_in_order_and_its_tables_are_tables(tmp_path: Pa
     assert inspect(str(path), "a.odt")["outline"]["tables"] == 1
 
 
+def row(*cells: str) -> str:
+    return f"<table:table-row>{''.join(cells)}</table:table-row>"
+
+
+def cell(text: str, more: str = "") -> str:
+    return f"<table:table-cell {more}><text:p>{text}</text:p></table:table-cell>"
+
+
+def test_cells_over_several_rows_are_said_in_each_and_tables_in_cells_are_apart(
+    tmp_path: Path,
+) -> None:
+    covered = "<table:covered-table-cell/>"
+    spanned = 'table:number-rows-spanned="2"'
+    inner = f"<table:table-cell><table:table>{row(cell('a'), cell('b'))}</table:table></table:table-cell>"
+    head = f"<table:table-header-rows>{row(cell('Region'), cell('Day'), cell('Units'))}</table:table-header-rows>"
+    body = (
+        row(cell("North", spanned), cell("Mon"), cell("1204"))
+        + row(covered, cell("Tue"), cell("3001"))
+        + row(cell("South", 'table:number-columns-spanned="2"'), covered, cell("17"))
+        + row(cell("West"), inner, cell("5"))
+    )
+    path = open_document(tmp_path / "a.odt", "text", f"<table:table>{head}{body}</table:table>")
+    assert texts(path) == [
+        "Region | Day | Units",
+        "North | Mon | 1204",
+        "North | Tue | 3001",
+        "South |  | 17",
+        "West | a | b | 5",
+    ]
+    assert rows(path) == [
+        ("North", "Mon", 1204),
+        ("North", "Tue", 3001),
+        ("South", None, 17),
+        ("West", "a | b", 5),
+    ]
+
+
 def test_words_of_a_text_box_are_not_part_of_the_words_around_it(tmp_path: Path) -> None:
     box = "<draw:text-box><text:p>Alpha one</text:p><text:p>Beta two</text:p></draw:text-box>"
     title = "<svg-compatible:title>A chart</svg-compatible:title>"

@@ -244,16 +244,41 @@ def _described(element: Any) -> str:
 
 
 def _cells(table: Any) -> Iterator[list[GridCell]]:
-    for row in (item for item in table.iter() if local(item) == "table-row"):
+    """Cells by row, without those of tables in it. One over several rows is said in each."""
+    above: dict[int, tuple[int, str]] = {}
+    for row in _own_rows(table):
         cells: list[GridCell] = []
         for cell in row:
             if local(cell) not in ("table-cell", "covered-table-cell"):
                 continue
-            text = " ".join(" ".join(_blocks(cell)).split())
-            repeated = attribute(cell, "number-columns-repeated")
-            count = min(int(repeated), _MAX_REPEATED) if repeated.isdigit() else 1
-            cells += [GridCell(text)] * count
+            left, text = above.pop(len(cells), (0, ""))
+            if local(cell) == "table-cell":
+                left, text = _count(cell, "number-rows-spanned"), _cell_text(cell)
+            if left > 1:
+                above[len(cells)] = (left - 1, text)
+            cells += [GridCell(text)] * min(_count(cell, "number-columns-repeated"), _MAX_REPEATED)
         yield cells
+
+
+def _own_rows(table: Any) -> Iterator[Any]:
+    """The rows of a table itself, also those in groups and headers."""
+    stack = list(reversed(table))
+    while stack:
+        element = stack.pop()
+        name = local(element)
+        if name == "table-row":
+            yield element
+        elif name.startswith("table-") and name != "table-cell":
+            stack.extend(reversed(element))
+
+
+def _count(cell: Any, name: str) -> int:
+    number = attribute(cell, name)
+    return int(number) if number.isdigit() and len(number) < 6 else 1
+
+
+def _cell_text(cell: Any) -> str:
+    return " ".join(" ".join(_blocks(cell)).split())
 
 
 def _grids(parent: Any, place: str) -> list[Grid]:
