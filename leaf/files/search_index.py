@@ -23,7 +23,7 @@ from leaf.files.query import spaced, tokens
 from leaf.files.stopwords import languages
 from leaf.store.model import Scope
 
-VERSION = 6
+VERSION = 7
 """Raised when passages are cut or stored in another way; older indexes are then thrown away."""
 BATCH = 1_000
 
