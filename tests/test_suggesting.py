@@ -168,6 +168,12 @@ def test_texts_are_asked_about_their_headings(session: Session) -> None:
     assert "Within ten days" in text_of(ask(session, found[1].question, [file]))
 
 
+def test_rich_text_is_asked_about_as_a_text(session: Session) -> None:
+    file = add(session, "lease.rtf", rb"{\rtf1\ansi The lease ends in May.\par}")
+    (one,) = session.files.suggestions([file])
+    assert one.question == "What are the main points of lease.rtf?"
+
+
 def test_several_files_are_each_asked_about_and_named_where_they_must_be(session: Session) -> None:
     files = [add(session, "north.csv", SALES), add(session, "south.csv", SALES.replace(b"1", b"2"))]
     found = session.files.suggestions(files)

@@ -40,7 +40,9 @@ COLUMNS = 200
 RUN = 6
 """Statements of one table that are run at most."""
 HEADINGS = 8
-TEXTS = ("pdf", "docx", "pptx", "odt", "odp", "epub", "text", "html", "email", "captions")
+TEXTS = frozenset(
+    ("pdf", "docx", "pptx", "odt", "odp", "rtf", "epub", "text", "html", "email", "msg", "captions")
+)
 _HEADING = re.compile(r"^(?:\[[^\]\n]*\] *)?#{1,4} +([^#\n]{4,60}?) *$", re.MULTILINE)
 
 
