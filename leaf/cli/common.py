@@ -153,10 +153,9 @@ def ready_streams() -> None:
 
 
 def output_is_taken() -> bool:
-    """Whether stdout can be written: what it keeps back tells, or a line more where it keeps
-    nothing."""
+    """Whether stdout can be written, which a line more on it tells."""
     try:
-        print(end="\n" if getattr(sys.stdout, "write_through", False) else "", flush=True)
+        print(flush=True)
     except OSError:
         return False
     return True

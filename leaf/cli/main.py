@@ -74,14 +74,16 @@ def _run(arguments: Sequence[str] | None) -> int:
         print(f"leaf: {e}", file=sys.stderr)
         return USAGE if isinstance(e, UsageError) else FAILED
     except Exception as e:
-        if isinstance(e, OSError) and not output_is_taken():
+        as_json = getattr(args, "json", False)
+        if isinstance(e, OSError) and not as_json and not output_is_taken():
             raise
         text = (
             f"Leaf failed at this in a way that it did not expect.{_kept_details()} What was "
             f"saved before is kept."
         )
-        if getattr(args, "json", False):
+        if as_json:
             print_json({"type": "error", "errorText": text})
+            sys.stdout.flush()
         print(f"leaf: {text}", file=sys.stderr)
         return FAILED
 
