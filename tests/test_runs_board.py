@@ -277,7 +277,10 @@ def test_a_new_attempt_goes_on_in_the_same_run_and_one_that_was_followed_in_anot
     again = board.remember(entry("m"))
     assert again is first
     assert board.live["m"].again_at is None, "it is begun"
-    assert [c["type"] for c in again.read().chunks] == ["data-status"]
+    assert again.read().chunks == (
+        status_chunk("No room. This answer goes on by itself when that is over."),
+        status_chunk(""),
+    ), "it waits no more"
     followed = board.runs["n"] = Run("n")
     followed.elsewhere = True
     own = board.remember(entry("n"))
@@ -287,6 +290,18 @@ def test_a_new_attempt_goes_on_in_the_same_run_and_one_that_was_followed_in_anot
     board.closed = True
     assert board.ending
     assert board.remember(entry("late")).stop.is_set(), "what begins in the end goes no further"
+
+
+def test_why_an_answer_waits_is_said_once_for_each_reason() -> None:
+    board = Told().board
+    board.wait(entry("m"))
+    for reason in ("No room.", "No room.", "Away."):
+        board.say_why("m", reason)
+    board.say_why("nobody's", "No room.")
+    assert [c["data"]["text"][:8] for c in board.runs["m"].read().chunks] == [
+        "No room.",
+        "Away. Th",
+    ]
 
 
 def test_a_run_that_is_left_for_a_while_says_why_and_keeps_its_place() -> None:
