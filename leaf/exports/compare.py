@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
@@ -87,8 +88,19 @@ def same(a: Any, b: Any) -> bool:
     ):
         return bool(a == b)
     return a == b or (
-        not (_is_whole(a) and _is_whole(b)) and math.isclose(a, b, rel_tol=NEAR, abs_tol=1e-12)
+        not (_is_whole(a) and _is_whole(b))
+        and (math.isclose(a, b, rel_tol=NEAR, abs_tol=1e-12) or same_of_32_bits(a, b))
     )
+
+
+def same_of_32_bits(a: float, b: float) -> bool:
+    """Whether one is a number of 32 bits and the other its own digits: 0.10000000149011612 is what
+    0.1 becomes where it is computed with."""
+    short, long = sorted((float(a), float(b)), key=lambda number: len(repr(number)))
+    try:
+        return bool(struct.unpack("f", struct.pack("f", short))[0] == long)
+    except OverflowError:
+        return False
 
 
 def _is_whole(number: float) -> bool:

@@ -5,6 +5,7 @@ import glob
 import hashlib
 import math
 import re
+import struct
 import unicodedata
 from collections.abc import Iterable
 from datetime import datetime as _Moment
@@ -178,7 +179,18 @@ def same_cell(kept: Any, again: Any) -> bool:
             return was == now
         return cell_time_text(kept) == cell_time_text(again)
     whole = all(isinstance(n, int) or (abs(n) < 1e15 and n == int(n)) for n in (a, b))
-    return a == b or (not whole and math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12))
+    near = math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return a == b or (not whole and (near or same_of_32_bits(a, b)))
+
+
+def same_of_32_bits(a: float, b: float) -> bool:
+    """Whether one is a number of 32 bits and the other its own digits: 0.10000000149011612 is what
+    0.1 becomes where it is computed with."""
+    short, long = sorted((float(a), float(b)), key=lambda number: len(repr(number)))
+    try:
+        return bool(struct.unpack("f", struct.pack("f", short))[0] == long)
+    except OverflowError:
+        return False
 
 
 IN_NO_ORDER = 10_000

@@ -192,16 +192,13 @@ def _digits(value: Decimal) -> int:
 
 def _rows(relation: duckdb.DuckDBPyRelation) -> Iterator[list[Any]]:
     """Rows of a result, a batch in memory at a time. Lists and records are text, as they are in
-    CSV, and a number of 32 bits has the digits that it has there: 0.1 is not 0.10000000149."""
+    CSV."""
     from leaf.tables.values import values
 
+    is_nested = [_NESTED.match(str(kind)) is not None for kind in relation.types]
     taken = ", ".join(
-        f"CAST(#{i} AS VARCHAR) AS c{i}"
-        if _NESTED.match(str(kind))
-        else f"CAST(CAST(#{i} AS VARCHAR) AS DOUBLE) AS c{i}"
-        if str(kind) == "FLOAT"
-        else f"#{i} AS c{i}"
-        for i, kind in enumerate(relation.types, 1)
+        f"CAST(#{i} AS VARCHAR) AS c{i}" if nested else f"#{i} AS c{i}"
+        for i, nested in enumerate(is_nested, 1)
     )
     for batch in relation.project(taken).to_arrow_reader(BATCH):
         columns = [values(column) for column in batch.columns]

@@ -132,12 +132,15 @@ class Cells:
 
 
 def values(column: Any) -> list[Any]:
-    """Python values of an Arrow column; dates that Python cannot hold come as text."""
+    """Python values of an Arrow column; dates that Python cannot hold come as text, and a number of
+    32 bits has its own digits: 0.1 is not 0.10000000149011612."""
+    import pyarrow as pa
+
+    if pa.types.is_float32(column.type):
+        return [None if v is None else float(v) for v in column.cast(pa.string()).to_pylist()]
     try:
         return list(column.to_pylist())
     except (OverflowError, ValueError):
-        import pyarrow as pa
-
         return [_value(column[i], pa) for i in range(len(column))]
 
 
