@@ -33,13 +33,15 @@ class Attempt:
         self.con, self.sql, self.tables, self.rows = con, sql, tables, rows
         self.used: list[str] = []
         """Names of the tables that it reads, as far as that was found out."""
+        self.views_read: list[str] = []
+        """The same with NAME__all for those of which it reads every row."""
         self._views: list[str] = []
 
     def run(self, path: Path) -> Json:
         """Write the whole result. Raises duckdb.Error, QueryError."""
         self.sql = without_semicolon(self.sql)
         check_reading(self.con, self.sql)
-        used_names = self._make_views()
+        used_names = self.views_read = self._make_views()
         relation = self.con.sql(self.sql)
         places = _kept(relation.columns)
         all_types = [type_name(t) for t in relation.types]

@@ -20,6 +20,7 @@ from leaf.tables import dialects, meanings
 from leaf.tables.attempt import Attempt
 from leaf.tables.connection import check_reading, connect, create_views
 from leaf.tables.filters import condition
+from leaf.tables.pitfalls import pitfalls
 from leaf.tables.query_errors import translated
 from leaf.tables.rows import KIND, ROW, number_of
 from leaf.tables.sql import is_number, literal, quoted, words
@@ -81,7 +82,10 @@ def query(
         attempt = Attempt(con, sql, tables, rows or {})
         try:
             answer = attempt.run(Path(out) / "result.parquet")
-            cautions = meanings.cautions(attempt.sql, attempt.columns())
+            cautions = [
+                *meanings.cautions(attempt.sql, attempt.columns()),
+                *pitfalls(con, attempt.sql, attempt.views_read),
+            ]
             return {**answer, "sql": sql, "said": [*remarks, *_approximate(sql), *cautions]}
         except duckdb.Error as e:
             attempt.look()

@@ -46,10 +46,10 @@ def first_rows(
     ).fetchall()
     statement = _Statement(root, frozenset(name for (name,) in names))
     own = {name.casefold(): name for name in tables}
-    every = Counter(_table(node) for node in _nodes(root) if node.get("type") == "BASE_TABLE")
+    every = Counter(_table(node) for node in nodes(root) if node.get("type") == "BASE_TABLE")
     outermost = root["statements"][0]["node"]
     sizes: dict[str, list[int]] = {}
-    for node in _nodes(root):
+    for node in nodes(root):
         amount = _amount(node, statement) if node.get("type") == "SELECT_NODE" else None
         name = _table(node["from_table"]) if amount else ""
         if amount is None or name not in own:
@@ -77,7 +77,7 @@ def _amount(node: Node, statement: _Statement) -> Amount | None:
         node.get(name) for name in ("group_expressions", "group_sets", "having", "qualify")
     ):
         return None
-    if any(_of_several(part, statement) for part in _nodes(node["select_list"])):
+    if any(_of_several(part, statement) for part in nodes(node["select_list"])):
         return None
     return _limit(node)
 
@@ -116,7 +116,7 @@ def _table(node: Node) -> str:
     return str(node.get("table_name") or "").casefold()
 
 
-def _nodes(tree: Any) -> Iterator[Node]:
+def nodes(tree: Any) -> Iterator[Node]:
     """Every object of a tree."""
     waiting = [tree]
     while waiting:
