@@ -77,3 +77,66 @@ def test_the_model_and_the_page_are_told(tmp_path: Path) -> None:
         output = session.tools.run("query_tables", {"sql": sql}, file_ids=ids)
         assert "\"region\" also holds 'north', not equal to 'North'" in output.text
         assert len(output.data.table["said"]) == 1
+
+
+@pytest.fixture(scope="module")
+def shop() -> duckdb.DuckDBPyConnection:
+    con = duckdb.connect()
+    con.execute(
+        "CREATE VIEW orders AS SELECT * FROM (VALUES (1, 'Ann', 10.0), (2, 'Bob', 20.0), (3, 'bob ', 5.0), "
+        "(4, NULL, 7.0)) AS v(id, customer, total)"
+    )
+    con.execute(
+        "CREATE VIEW items AS SELECT * FROM (VALUES (1, 'pen', 2.0), (1, 'ink', 8.0), (2, 'pad', 20.0), "
+        "(3, 'cup', 5.0), (4, 'mug', 7.0)) AS v(order_id, item, price)"
+    )
+    con.execute(
+        "CREATE VIEW customers AS SELECT * FROM (VALUES ('Ann', 'North'), ('Bob', 'South')) "
+        "AS v(customer, region)"
+    )
+    return con
+
+
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [
+        (
+            "SELECT sum(o.total) FROM orders o JOIN items i ON o.id = i.order_id",
+            'repeats rows of "orders": 1 row matches up to 2 rows of "items", so that "total" is',
+        ),
+        (
+            "SELECT item, avg(total * 2) FROM items LEFT JOIN orders ON order_id = id GROUP BY 1",
+            'so that "total" is added up as often',
+        ),
+        (
+            "SELECT region, sum(total) FROM orders JOIN customers USING (customer) GROUP BY 1",
+            'leaves out 2 of 4 rows of "orders", whose "customer" is not in "customers". 1 of them',
+        ),
+        (
+            "WITH x AS (SELECT * FROM orders JOIN customers USING (customer)) SELECT count(*) FROM x",
+            'leaves out 2 of 4 rows of "orders"',
+        ),
+    ],
+)
+def test_what_a_join_does_to_rows_is_said(
+    shop: duckdb.DuckDBPyConnection, sql: str, words: str
+) -> None:
+    (sentence,) = pitfalls(shop, sql, ["orders", "items", "customers"])
+    assert words in sentence
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT sum(price) FROM orders JOIN items ON id = order_id",
+        "SELECT count(*), max(total) FROM orders JOIN items ON id = order_id",
+        "SELECT region, sum(total) FROM orders LEFT JOIN customers USING (customer) GROUP BY 1",
+        "SELECT sum(total) FROM orders WHERE id IN (SELECT order_id FROM items)",
+        "SELECT sum(total) FROM orders o JOIN items i ON o.id < i.order_id",
+        "SELECT sum(a.total) FROM orders a JOIN orders b ON a.id = b.id",
+    ],
+)
+def test_of_a_join_that_does_nothing_to_them_nothing_is_said(
+    shop: duckdb.DuckDBPyConnection, sql: str
+) -> None:
+    assert pitfalls(shop, sql, ["orders", "items", "customers"]) == []

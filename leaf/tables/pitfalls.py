@@ -1,6 +1,7 @@
 """Where a statement that ran gives something else than its writer may think, as the rows themselves
 show: other spellings of a text that it compares with, rows without a value that `<>` leaves out, a
-NULL in the list of NOT IN, columns that a UNION puts together by their place. Used in the child.
+NULL in the list of NOT IN, columns that a UNION puts together by their place, and joins (`joins`).
+Used in the child.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from leaf.tables.firsts import Node, nodes
+from leaf.tables.joins import LOOKED_AT, joins
 from leaf.tables.mending import key
 from leaf.tables.sql import literal, quoted
 
 if TYPE_CHECKING:
     import duckdb
 
-LOOKED_AT = 2_000_000
-"""Rows of a table at most whose texts are looked at."""
 PROBES = 8
 """Columns that are looked at for one statement."""
 SPELLINGS = 3
@@ -65,7 +65,12 @@ def pitfalls(con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str]) ->
         for name, view in described.items()
     }
     asked = _Asked(con, root, columns)
-    sentences = (*_compared(asked), *_not_in(asked), *_moved(asked))
+    sentences = (
+        *_compared(asked),
+        *_not_in(asked),
+        *_moved(asked),
+        *joins(asked.root, asked.columns, asked.rows),
+    )
     return list(dict.fromkeys(sentences))
 
 
