@@ -90,7 +90,8 @@ def find_tables(
     for i in [
         i for i, row in enumerate(grid) if row and type(row[0]) is str and row[0][:1] in _DASHES
     ]:
-        long = filled[i] == 1 and len(str(grid[i][0])) >= _LONG_LINE
+        below = filled[i + 1] if i + 1 < len(filled) else 0
+        long = filled[i] == 1 and below != 1 and len(str(grid[i][0])) >= _LONG_LINE
         if (filled[i] > 1 or long) and all(is_empty(cell) or is_rule(cell) for cell in grid[i]):
             filled[i] = 0  # a line drawn with dashes, all across
             drawn.update({i} if long else ())
