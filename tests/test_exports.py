@@ -226,7 +226,7 @@ def test_an_excel_file_says_what_its_rows_rest_on_and_what_is_not_in_them(
         book = openpyxl.load_workbook(path)
         return [row[:2] for row in book["Query"].iter_rows(values_only=True)]
 
-    assert ("Rests on", "4 of 5 rows of summed.csv; 1 left out as a total") in told()
+    assert ("Rests on", "2 of 5 rows of summed.csv; 1 left out as a total") in told()
     assert ("Doubtful", f"{result} ends at its own LIMIT (2 rows): it is not the whole.") in told()
     session.files.delete(file.id)
     gone = f"summed.csv, which {result} was made from, was deleted since."
