@@ -66,10 +66,9 @@ def test_a_sum_over_a_cube_counts_each_thing_once(
     parts = frame[(frame.sex != sexes[0]) & (frame.age != ages[0])]
     assert total_of(tmp_path, info) == parts.value.sum()
     assert info.rows == len(parts)
-    texts = notes_of(info, "cube-totals")
-    assert f"'{sexes[0]}' in 'sex' is the sum of {sexes[1]}, {sexes[2]}: its " in " ".join(
-        [*texts, *(t.replace(f"{sexes[2]}, {sexes[1]}", f"{sexes[1]}, {sexes[2]}") for t in texts)]
-    )
+    (text,) = [t for t in notes_of(info, "cube-totals") if "in 'sex'" in t]
+    assert text.startswith(f"'{sexes[0]}' in 'sex' is the sum of ")
+    assert all(sex in text for sex in sexes)
 
 
 def test_a_sum_with_a_name_of_its_own_is_kept_and_said(tmp_path: Path) -> None:

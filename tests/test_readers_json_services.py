@@ -12,6 +12,7 @@ import pytest
 
 from leaf.readers.base import TableInfo
 from leaf.readers.tabular.json import JsonReader
+from leaf.readers.tabular.json_stat import cube_records
 
 ROWS = [{"id": n, "name": f"n{n}"} for n in range(3)]
 
@@ -57,9 +58,10 @@ def test_a_cube_has_a_row_for_each_value(
     assert rows_of(tmp_path, info) == truth
 
 
-def test_what_is_no_whole_cube_is_no_table(tmp_path: Path) -> None:
-    cube = {"id": ["geo"], "size": [2], "dimension": {"geo": dimension(["A", "B"], counted=True)}}
-    assert read(tmp_path, cube | {"value": [1, 2, 3]}) == []
+@pytest.mark.parametrize("index", [{"A": 0, "B": 1}, {"A": {}, "B": {}}, [["A"], ["B"]], "AB"])
+def test_what_is_no_whole_cube_is_none(index: Any) -> None:
+    cube = {"id": ["geo"], "size": [2], "dimension": {"geo": {"category": {"index": index}}}}
+    assert cube_records(cube | {"value": [1, 2, 3]}) == []
 
 
 def test_lists_of_one_length_inside_an_answer_are_columns(tmp_path: Path) -> None:

@@ -131,25 +131,7 @@ def match(texts: Sequence[str], evidence: Sequence[Evidence], question: str = ""
 def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) -> list[Receipt]:
     all_figures = figures(text, book.names)
     sentences = [_around(text, figure) for figure in all_figures]
-    whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
-    grid, outline = cells_of(text), outline_of(text)
-    names = frozenset[str]().union(*map(_cut_names, book.tables[:DERIVED_FROM]))
-    pieces = {
-        start: piece
-        for bounds in whole
-        for start, piece in pieces_of(text, bounds, all_figures, names).items()
-    }
-    claims = [
-        replace(
-            claim,
-            under=labels_at(outline, figure.start),
-            piece=_piece(text, figure, at, pieces.get(figure.start), all_figures),
-        )
-        if (cell := cell_at(grid, figure.start)) is None
-        else _under_its_head(claim, cell, text, all_figures)
-        for figure, at in zip(all_figures, sentences, strict=True)
-        for claim in (_speaks(text, figure, at, whole[at]),)
-    ]
+    claims = _claims(text, all_figures, sentences, book)
     repeated = {
         i
         for i, f in enumerate(all_figures)
@@ -160,14 +142,7 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
         for i, figure in enumerate(all_figures)
         if i not in repeated and (hit := _direct(figure, book, claims[i]))
     }
-    for at in whole:
-        cells = {
-            i: value
-            for i, (_, value, kind) in direct.items()
-            if sentences[i] == at and not claims[i].cell and kind in ("exact", "rounded")
-        }
-        for i in swapped(text, at, all_figures, cells, book):
-            del direct[i]
+    _leave_out_swapped(direct, text, all_figures, sentences, claims, book)
     derivations = {
         i: change
         for i in direct
@@ -205,6 +180,52 @@ def _of_text(index: int, text: str, book: EvidenceBook, asked: frozenset[Role]) 
     ).items():
         receipts[i] = replace(receipts[i], against=against)
     return receipts
+
+
+def _claims(
+    text: str,
+    all_figures: Sequence[Figure],
+    sentences: Sequence[tuple[int, int]],
+    book: EvidenceBook,
+) -> list[FigureClaim]:
+    """What the text says of each figure, by the words of its sentence and of its piece of it, or by its
+    table."""
+    whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
+    grid, outline = cells_of(text), outline_of(text)
+    names = frozenset[str]().union(*map(_cut_names, book.tables[:DERIVED_FROM]))
+    pieces = {
+        start: piece
+        for bounds in whole
+        for start, piece in pieces_of(text, bounds, all_figures, names).items()
+    }
+    claims = []
+    for figure, at in zip(all_figures, sentences, strict=True):
+        claim, cell = _speaks(text, figure, at, whole[at]), cell_at(grid, figure.start)
+        if cell is not None:
+            claims.append(_under_its_head(claim, cell, text, all_figures))
+            continue
+        piece = _piece(text, figure, at, pieces.get(figure.start), all_figures)
+        claims.append(replace(claim, under=labels_at(outline, figure.start), piece=piece))
+    return claims
+
+
+def _leave_out_swapped(
+    direct: dict[int, tuple[Figure, Value, Kind]],
+    text: str,
+    all_figures: Sequence[Figure],
+    sentences: Sequence[tuple[int, int]],
+    claims: Sequence[FigureClaim],
+    book: EvidenceBook,
+) -> None:
+    """Take away the cells of figures that stand beside each other's names."""
+    for at in dict.fromkeys(sentences):
+        cells = {
+            i: value
+            for i, (_, value, kind) in direct.items()
+            if sentences[i] == at and not claims[i].cell and kind in ("exact", "rounded")
+        }
+        for i in swapped(text, at, all_figures, cells, book):
+            del direct[i]
 
 
 def _change(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from leaf.readers.base import Note, TableInfo
 from leaf.readers.tabular.cells import is_empty, is_rule, places, unique_names
@@ -189,20 +190,15 @@ def _analyse(
     if above:
         columns = _columns_in_use(view, region, [*header, *rows[data:]])
         profile = column_kinds(view, rows, columns)
-    body_rows = rows[data:]
-    raw, named = header_names(view, header, columns), header
-    if names_the_first_column(view, header, body_rows, columns):
-        header, body_rows = [*header, body_rows[0]], body_rows[1:]
-        raw[0] = view.cell(header[-1], columns[0])
-    if region.described:
-        raw, named = described_names(view, header, columns)
+    raw, named, header = _names_of(view, region, header, rows[data:], columns)
+    body_rows = rows[rows.index(header[-1]) + 1 if header else data :]
     names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
     body, again = _without_repeats(view, header, body_rows, columns, counting)
     notes: list[Note] = []
     above_all = (*region.titles, *above)
     if titles := [numbers[i] for i in above_all]:
-        notes.append(_preamble_note(titles))
-        notes += _title_doubts(view, titles, above, columns, numbers)
+        doubts = _title_doubts(view, titles, above, columns, numbers)
+        notes += [_preamble_note(titles), *doubts]
     notes += footer_notes([numbers[i] for i in (*tail.remarks, *region.footers)])
     if lender and not header and body:
         notes.append(_lent_note(numbers[lender.top], numbers[body[0]]))
@@ -212,14 +208,13 @@ def _analyse(
     if not lender:
         notes += _year_notes(view, header, body, columns, profile, numbers)
     notes += _numbers_notes([numbers[counting]] if counting >= 0 else [])
-    notes += _repeat_notes([numbers[i] for i in again])
-    notes += _gap_notes(view, body, columns, numbers)
+    notes += [
+        *_repeat_notes([numbers[i] for i in again]),
+        *_gap_notes(view, body, columns, numbers),
+    ]
     above_body = [*header, counting] if header and counting >= 0 else header
     repeats = headings_of_repeats(view, max(above_all, default=-1), header, again, columns[0])
-    proven = proven_headings(view, above_body, body, columns)
-    headings = sorted({*proven, *repeats}.intersection(body))
-    likely = likely_headings(view, body, columns, headings)
-    lines = sorted({*_headings(view, region, body), *likely} - {*headings})
+    headings, lines = _headings_of(view, region, above_body, body, columns, repeats)
     doubtful = tuple(i for i in tail.doubtful if i in body[-100:])
     notes += _heading_doubts([numbers[i] for i in lines])
     notes += remark_doubts([numbers[i] for i in doubtful])
@@ -235,6 +230,19 @@ def _analyse(
         doubtful,
         counting,
     )
+
+
+def _names_of(
+    view: GridView, region: Region, header: list[int], body: Sequence[int], columns: list[int]
+) -> tuple[list[Any], list[int], list[int]]:
+    """The names of the columns, the rows that give them, and all rows of the header: the first of the
+    body may belong to it."""
+    if region.described:
+        return *described_names(view, header, columns), header
+    raw = header_names(view, header, columns)
+    if not names_the_first_column(view, header, body, columns):
+        return raw, header, header
+    return [view.cell(body[0], columns[0]), *raw[1:]], header, [*header, body[0]]
 
 
 def _extent(rows: Sequence[int], columns: Sequence[int]) -> tuple[int, int, int, int]:
@@ -353,12 +361,20 @@ def _title_doubts(
     return [Note("titles-doubtful", text, len(rows), places(rows))]
 
 
-def _headings(view: GridView, region: Region, body: Sequence[int]) -> list[int]:
-    """Lines of text between the parts of a table that are rows of its body."""
-    if not region.headings:
-        return []
-    lines = set(region.headings)
-    return [i for i in body if i in lines]
+def _headings_of(
+    view: GridView,
+    region: Region,
+    above: Sequence[int],
+    body: Sequence[int],
+    columns: list[int],
+    repeats: Sequence[int],
+) -> tuple[list[int], list[int]]:
+    """Rows of the body that are headings of the rows below them, and lines of text between the parts
+    of the table that may be. `repeats` stand above a repeated header."""
+    headings = {*proven_headings(view, above, body, columns), *repeats}.intersection(body)
+    likely = likely_headings(view, body, columns, sorted(headings))
+    between = {*region.headings}.intersection(body) if region.headings else set()
+    return sorted(headings), sorted({*between, *likely} - headings)
 
 
 def _rows(count: int) -> str:

@@ -155,7 +155,6 @@ def _coded(table: TableFile, index: int) -> tuple[Ints, list[str]]:
         f"SELECT CAST({name} AS VARCHAR) AS v FROM {table.relation}"
     ).to_arrow_table()
     column = arrow.column("v").combine_chunks().dictionary_encode()
-    column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     return np.asarray(column.indices, dtype=np.int64), list(map(str, column.dictionary.to_pylist()))
 
 

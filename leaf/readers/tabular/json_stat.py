@@ -3,7 +3,7 @@ values stand in one list, in the order of its dimensions. Source: https://json-s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 from math import prod
 from typing import Any
@@ -54,11 +54,14 @@ def _members(dimension: object) -> dict[str, str]:
         return {}
     index, labels = category.get("index"), category.get("label")
     labels = labels if isinstance(labels, dict) else {}
+    codes = index if isinstance(index, list) else list(labels)
     if isinstance(index, dict):
-        codes: Sequence[Any] = sorted(index, key=lambda code: (str(type(index[code])), index[code]))
-    else:
-        codes = index if isinstance(index, list) else list(labels)
-    return {str(code): str(labels.get(code, "")) for code in codes}
+        if not all(isinstance(position, int) for position in index.values()):
+            return {}
+        codes = sorted(index, key=index.__getitem__)
+    if not all(isinstance(code, str) for code in codes):
+        return {}
+    return {code: str(labels.get(code, "")) for code in codes}
 
 
 def _at(values: object, position: int) -> Any:

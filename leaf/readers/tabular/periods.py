@@ -64,7 +64,7 @@ _NUMBER = r"(?P<n>[1-4]|i{1,3}|iv)"
 _QUARTERS = (
     r"quarters?|qtr\.?|quartal|trimestres?|trimestri|trim\.?|kwarta[łl]|kwartaal|kvartal|квартал"
 )
-_HALVES = r"half(?:[ -]?year)?|halbjahr|semest(?:re|er)|hy|halvår|halvår|полугодие"
+_HALVES = r"half(?:[ -]?year)?|halbjahr|semest(?:re|er)|hy|halvår|полугодие"
 _PARTS: tuple[tuple[Length, re.Pattern[str]], ...] = (
     (Length.QUARTER, re.compile(r"(?i)[qtk]0?(?P<n>[1-4])")),
     (Length.QUARTER, re.compile(r"(?i)(?P<n>[1-4])q")),
