@@ -12,6 +12,14 @@ from itertools import pairwise
 from typing import Any
 
 from leaf.readers.base import Note, TableInfo
+from leaf.readers.tabular.block_notes import (
+    heading_doubts,
+    lent_note,
+    numbers_notes,
+    preamble_note,
+    repeat_notes,
+    title_doubts,
+)
 from leaf.readers.tabular.cells import is_empty, is_rule, places, unique_names
 from leaf.readers.tabular.described import described_names, description_notes
 from leaf.readers.tabular.footers import cut_remarks, footer_notes, remark_doubts
@@ -194,29 +202,26 @@ def _analyse(
     body_rows = rows[rows.index(header[-1]) + 1 if header else data :]
     names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
     body, again = _without_repeats(view, header, body_rows, columns, counting)
-    notes: list[Note] = []
-    above_all = (*region.titles, *above)
-    if titles := [numbers[i] for i in above_all]:
-        doubts = _title_doubts(view, titles, above, columns, numbers)
-        notes += [_preamble_note(titles), *doubts]
-    notes += footer_notes([numbers[i] for i in (*tail.remarks, *region.footers)])
+    notes = _notes_around(view, region, above, tail.remarks, columns, numbers)
     if lender and not header and body:
-        notes.append(_lent_note(numbers[lender.top], numbers[body[0]]))
+        notes.append(lent_note(numbers[lender.top], numbers[body[0]]))
     else:
         notes += _header_notes(named, body, sure, names, empty, repeated, numbers)
         notes += description_notes(view, header, named, columns, numbers)
     if not lender:
         notes += _year_notes(view, header, body, columns, profile, numbers)
-    notes += _numbers_notes([numbers[counting]] if counting >= 0 else [])
+    notes += numbers_notes([numbers[counting]] if counting >= 0 else [])
     notes += [
-        *_repeat_notes([numbers[i] for i in again]),
+        *repeat_notes([numbers[i] for i in again]),
         *_gap_notes(view, body, columns, numbers),
     ]
     above_body = [*header, counting] if header and counting >= 0 else header
-    repeats = headings_of_repeats(view, max(above_all, default=-1), header, again, columns[0])
+    repeats = headings_of_repeats(
+        view, max((*region.titles, *above), default=-1), header, again, columns[0]
+    )
     headings, lines = _headings_of(view, region, above_body, body, columns, repeats)
     doubtful = tuple(i for i in tail.doubtful if i in body[-100:])
-    notes += _heading_doubts([numbers[i] for i in lines])
+    notes += heading_doubts([numbers[i] for i in lines])
     notes += remark_doubts([numbers[i] for i in doubtful])
     return TableBlock(
         *_extent([*header, *body] or rows, columns),
@@ -230,6 +235,22 @@ def _analyse(
         doubtful,
         counting,
     )
+
+
+def _notes_around(
+    view: GridView,
+    region: Region,
+    above: Sequence[int],
+    remarks: Sequence[int],
+    columns: Sequence[int],
+    numbers: Sequence[int],
+) -> list[Note]:
+    """Of the rows above the header and below the body."""
+    notes = footer_notes([numbers[i] for i in (*remarks, *region.footers)])
+    titles = [numbers[i] for i in (*region.titles, *above)]
+    if not titles:
+        return notes
+    return [preamble_note(titles), *title_doubts(view, titles, above, columns, numbers), *notes]
 
 
 def _names_of(
@@ -248,51 +269,6 @@ def _names_of(
 def _extent(rows: Sequence[int], columns: Sequence[int]) -> tuple[int, int, int, int]:
     """First and last row, first and last column."""
     return rows[0], rows[-1], columns[0], columns[-1]
-
-
-def _lent_note(lender: int, first: int) -> Note:
-    """Of rows by their numbers: that of the table above, and the first one below it."""
-    text = (
-        f"No header row was found: the columns have the names of the table above, of row {lender}."
-    )
-    return Note("no-header", text, 0, places([first]))
-
-
-def _preamble_note(titles: Sequence[int]) -> Note:
-    """Of rows by their numbers."""
-    text = (
-        f"{_rows(len(titles))} above the header {_are(len(titles))} titles or remarks and "
-        f"not part of the table."
-    )
-    return Note("preamble", text, len(titles), places(titles))
-
-
-def _numbers_notes(rows: Sequence[int]) -> list[Note]:
-    """Of rows by their numbers."""
-    if not rows:
-        return []
-    text = (
-        f"Row {rows[0]} numbers the columns below their names; it was taken for part of the header."
-    )
-    return [Note("header-two-rows", text, 1, places(rows))]
-
-
-def _repeat_notes(rows: Sequence[int]) -> list[Note]:
-    """Of rows by their numbers."""
-    if not rows:
-        return []
-    text = f"The header is repeated in {_rows(len(rows))}, which {_are(len(rows))} left out."
-    return [Note("header-repeated", text, len(rows), places(rows))]
-
-
-def _heading_doubts(rows: Sequence[int]) -> list[Note]:
-    """Of rows by their numbers."""
-    if not rows:
-        return []
-    text = (
-        f"{_rows(len(rows))} between parts of the table may be headings or remarks; kept as data."
-    )
-    return [Note("titles-doubtful", text, len(rows), places(rows))]
 
 
 def _numbering_row(
@@ -336,31 +312,6 @@ def _lender(earlier: Sequence[TableBlock], columns: Sequence[int]) -> TableBlock
     )
 
 
-_MANY_TITLES = 10
-"""Rows above a header; a report's head is shorter."""
-
-
-def _title_doubts(
-    view: GridView,
-    titles: Sequence[int],
-    above: Sequence[int],
-    columns: Sequence[int],
-    numbers: Sequence[int],
-) -> list[Note]:
-    """Rows above the header that were left out and may be rows of data: many of them, or filled as
-    rows of a table are."""
-    rows = [numbers[i] for i in above if view.fill(i, columns) >= max(3, 0.5 * len(columns))]
-    if len(titles) > _MANY_TITLES:
-        rows = list(titles)
-    if not rows:
-        return []
-    text = (
-        f"{_rows(len(rows))} above the header {_are(len(rows))} left out as titles, but may "
-        f"be rows of data."
-    )
-    return [Note("titles-doubtful", text, len(rows), places(rows))]
-
-
 def _headings_of(
     view: GridView,
     region: Region,
@@ -375,14 +326,6 @@ def _headings_of(
     likely = likely_headings(view, body, columns, sorted(headings))
     between = {*region.headings}.intersection(body) if region.headings else set()
     return sorted(headings), sorted({*between, *likely} - headings)
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'s' if count != 1 else ''}"
-
-
-def _are(count: int) -> str:
-    return "are" if count != 1 else "is"
 
 
 def _columns_in_use(view: GridView, region: Region, rows: Sequence[int]) -> list[int]:
