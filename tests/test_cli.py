@@ -780,6 +780,16 @@ def test_start_up_loads_no_heavy_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_start_up_loads_no_reader_of_a_format() -> None:
+    """Files are read in children: what finds headers, totals and tables would only lie about."""
+    code = "import sys, leaf.ui.server, leaf.wiring; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = ("leaf.readers.tabular.", "leaf.readers.documents.")
+    light = {"leaf.readers.tabular.cells", "leaf.readers.tabular.sql"}
+    loaded = {name for name in done.stdout.split() if name.startswith(rooms)}
+    assert loaded <= light, loaded - light
+
+
 def test_the_operator_hands_an_address_over_or_is_told_that_nobody_has_it(shared_cli: Cli) -> None:
     assert shared_cli("chats", "list").returncode == 0
     done = shared_cli("users", "unlink", "nobody@example.org")

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from leaf.errors import BlobGoneError
 from leaf.files.names import shortened
-from leaf.readers.base import KINDS, SEEN, holds_tables
-from leaf.readers.documents.pdf import READ_FOR_OUTLINE as LOOKED_AT
+from leaf.readers.base import KINDS, PAGES_LOOKED_AT, SEEN, holds_tables
 from leaf.readers.locate.where import timestamp
 from leaf.store.model import ChatFile, File
 
@@ -191,7 +190,7 @@ def _scanned(file: File) -> str:
     pages = int(file.outline.get("pages") or 0)
     if file.kind != "pdf" or not count or not pages:
         return ""
-    seen = min(pages, LOOKED_AT)
+    seen = min(pages, PAGES_LOOKED_AT)
     return "scanned" if count >= seen * 0.9 else f"{_number(count, 'page')} scanned"
 
 

@@ -275,6 +275,8 @@ SEEN = frozenset({"no-text-layer", "few-words"})
 DAMAGED = "(this page is damaged and cannot be read)"
 TEXTLESS = frozenset({NO_TEXT, DAMAGED})
 """What stands for a page of which nothing was read."""
+PAGES_LOOKED_AT = 1_000
+"""Pages of a PDF whose text is looked at when the file is added; some two seconds."""
 GARBLED = "(the text of this page can't be trusted: its fonts do not say which letters they draw)"
 """What stands above the text of such a page."""
 

@@ -16,6 +16,7 @@ from leaf.readers.base import (
     FEW_WORDS,
     GARBLED,
     NO_TEXT,
+    PAGES_LOOKED_AT,
     Note,
     Outline,
     Passage,
@@ -31,8 +32,6 @@ from leaf.readers.media.picture import QUALITY, Drawn
 from leaf.readers.tabular.grids import Grid, write_grids
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
-READ_FOR_OUTLINE = 1_000
-"""Pages whose text is looked at when a file is added; some two seconds."""
 SEARCHED_FOR_OUTLINE = 40
 """Pages that may hold tables which are looked at for them when a file is added; a fifth of a
 second."""
@@ -47,7 +46,7 @@ class PdfReader:
 
     def outline(self, path: Path) -> Outline:
         with open_pdf(path) as document:
-            seen = min(document.pages, READ_FOR_OUTLINE)
+            seen = min(document.pages, PAGES_LOOKED_AT)
             looked = _look(document, seen)
             tables, more = _count_tables(document, looked.candidates)
             title, total, members = document.title, document.pages, document.attached
