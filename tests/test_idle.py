@@ -244,6 +244,31 @@ def test_the_theme_is_read_once_and_is_the_same(monkeypatch: pytest.MonkeyPatch)
     assert sorted(sections) == ["theme", "theme.dark.sidebar", "theme.light"]
 
 
+def test_the_marks_are_read_once_and_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where this fails, read `leaf/ui/standing.py` anew."""
+    from streamlit.commands import logo, page_config
+    from streamlit.elements.lib.layout_utils import LayoutConfig
+
+    from leaf.ui.page_head import ASSETS
+    from leaf.ui.standing import keep_marks
+
+    plain = logo.image_to_url
+    assert next(iter(inspect.signature(plain).parameters)) == "image"
+    for module in (logo, page_config):
+        assert "image_to_url(" in inspect.getsource(module)
+        monkeypatch.setattr(module, "image_to_url", plain)  # as it was, at the end
+    options = {"clamp": False, "channels": "RGB", "output_format": "auto", "image_id": "mark"}
+    layout = LayoutConfig(width="content")
+    keep_marks()
+    keep_marks()
+    for path in sorted(ASSETS.glob("*.svg")):
+        ours = logo.image_to_url(str(path), layout_config=layout, **options)
+        assert ours == plain(str(path), layout_config=layout, **options)
+    # What is no drawing in a file is Streamlit's to look at.
+    address = "https://example.org/mark.svg"
+    assert logo.image_to_url(address, layout_config=layout, **options) == address
+
+
 def test_packages_are_not_gone_through_for_components_that_nobody_uses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

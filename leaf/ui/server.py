@@ -39,7 +39,7 @@ from leaf.ui.receiving import Receiving
 from leaf.ui.shared import shared_routes
 from leaf.ui.sign_in import SignInWords
 from leaf.ui.sign_out import SignOut
-from leaf.ui.standing import keep_theme, leave_loaded_alone
+from leaf.ui.standing import keep_marks, keep_theme, leave_loaded_alone
 from leaf.ui.upload_routes import UploadRoutes
 from leaf.ui.visitors import HEALTH, Visitors, is_local
 from leaf.ui.wake import still_file_watchers
@@ -99,6 +99,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     again."""
     still_file_watchers()
     keep_theme()
+    keep_marks()
     state.serve_pages(asyncio.get_running_loop())
     state.serve_commands(_own_url())
     try:
