@@ -15,7 +15,7 @@ from typing import Any
 
 from bench import _taken_over
 from bench._attempts import DONE, GROWN_MB, SECRET, Outcome, grown, tells
-from leaf.errors import LeafError
+from leaf.errors import LeafError, SandboxError
 from leaf.files.library import Library
 from leaf.readers.base import KINDS
 from leaf.readers.media_types import MEDIA_TYPES, OTHER
@@ -61,14 +61,14 @@ def lines(home: Path, only: str) -> Iterator[Outcome]:
             continue
         with closing(_pool(home / "lines", "_taken_over", f"line_{number}")) as pool:
             _ready(pool)
-            began, said = time.monotonic(), "believed"
+            began, said, refused = time.monotonic(), "believed", name in HONEST
             with grown() as by:
                 try:
                     pool.call("platform:python_version", {}, returns=str, limits=LINE)
                 except LeafError as e:
                     said = f"{type(e).__name__}: {e}"
+                    refused |= isinstance(e, SandboxError) or _is_file_error(name, said)
             seconds = time.monotonic() - began
-        refused = said.startswith("SandboxError") or name in HONEST or _is_file_error(name, said)
         held = refused and len(said) < 10_000 and by[0] < GROWN_MB
         yield Outcome(named, held, seconds, f"{by[0]:.0f} MB; {said[:150]}", limit=LINE.seconds)
 

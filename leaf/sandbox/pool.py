@@ -253,9 +253,14 @@ def _value(answer: CallEnd[T], limits: CallLimits, box: Path) -> T:
         raise memory_error(limits)
     if breakdown.disk_full and (most := own_space(box.parents[2])):
         raise space_error(most)
-    if breakdown.disk_full:  # by its own words, which the disk may not confirm any more
-        kind = errors.StoreError if is_full(box) else errors.SandboxSpaceError
-        raise kind("There is no space left on the disk.", "Free some space and try again.")
+    if breakdown.disk_full and is_full(box):
+        raise errors.StoreError(
+            "There is no space left on the disk.", "Free some space and try again."
+        )
+    if breakdown.disk_full:  # by its own words alone: the disk has room now
+        raise errors.SandboxSpaceError(
+            "There was no space left on the disk for a moment.", "Try again."
+        )
     if breakdown.too_big:
         raise output_error(limits)
     # Its name would tell a person nothing, and whether Leaf or the file is to blame nobody knows
