@@ -85,6 +85,7 @@ EFFECTS: dict[str, Effect] = {
                 "hidden-columns",
                 "hidden-slide",
                 "index-cut",
+                "merged-labels",
                 "pictures-unread",
             ),
             *(

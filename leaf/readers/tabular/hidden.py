@@ -336,22 +336,3 @@ def _shown(number: int, code: str) -> str | None:
         code and not re.search(r"(?i)[ymdhs@]", _NOT_CODE.sub("", code))
     )
     return PLAIN if plain else None
-
-
-def merged_note(
-    sheet: str, merges: Sequence[Merge], top: int, bottom: int, left: int, right: int
-) -> list[Note]:
-    """Merged cells of a table, header and body: only the first cell of each holds the value. Places
-    are 0-based."""
-    inside = []
-    for (r1, c1), (r2, c2) in merges:
-        if top <= r1 <= bottom and left <= c1 <= right and (r1, c1) != (r2, c2):
-            inside.append(f"{column_letter(c1)}{r1 + 1}:{column_letter(c2)}{r2 + 1}")
-    if not inside:
-        return []
-    more = f" and {len(inside) - 12} more" if len(inside) > 12 else ""
-    cells = ", ".join(inside[:12]) + more
-    one = len(inside) == 1
-    count = f"{len(inside):,} merged cell{'' if one else 's'}"
-    text = f"{count} in the table: the first cell of each holds the value, the others are empty."
-    return [Note("merged-cells", text, len(inside), f"sheet {sheet}!{cells}", cells)]

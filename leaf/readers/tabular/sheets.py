@@ -18,9 +18,10 @@ from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
 from leaf.readers.tabular.blocks import find_tables, with_doubts
 from leaf.readers.tabular.cells import cell_range, column_letter, is_empty
 from leaf.readers.tabular.formulas import within as within_table
-from leaf.readers.tabular.grid import GridContent, TableBlock, hard_columns
-from leaf.readers.tabular.hidden import merged_note, within
+from leaf.readers.tabular.grid import GridContent, Merge, TableBlock, hard_columns
+from leaf.readers.tabular.hidden import within
 from leaf.readers.tabular.integrity import examine
+from leaf.readers.tabular.merges import inside, notes_of, repeated
 from leaf.readers.tabular.sheet_grid import SheetGrid
 from leaf.readers.tabular.sql import connect
 from leaf.readers.tabular.titles import title_above
@@ -137,16 +138,9 @@ class SheetsReader:
                 for block in content.blocks:
                     target = out / f"{len(infos)}.parquet"
                     notes = common + within(sheet.notes, block.top + 1, block.bottom + 1)
-                    merged = merged_note(
-                        sheet.name,
-                        book.merges(sheet),
-                        block.top,
-                        block.bottom,
-                        block.left,
-                        block.right,
-                    )
+                    merges = inside(book.merges(sheet), block)
                     infos.append(
-                        _write_block(connection, sheet, grid, block, target, tuple(notes + merged))
+                        _write_block(connection, sheet, grid, block, target, tuple(notes), merges)
                     )
         return infos
 
@@ -211,6 +205,7 @@ def _write_block(
     block: TableBlock,
     target: Path,
     notes: tuple[Note, ...],
+    merges: Sequence[Merge],
 ) -> TableInfo:
     body = block.body
     if counts_of_true(grid, body, block.columns):
@@ -230,6 +225,9 @@ def _write_block(
         grid, body, hard_columns(grid, body, [c for c in block.columns if str in kinds[c]])
     )
     softer = {c for row_words in words.values() for c in row_words}
+    whole = {c: values for c, values in columns.items() if c not in softer}
+    filled, labels = repeated(whole, body, merges)
+    columns |= filled
     values = [_without(columns[c], words, c) if c in softer else columns[c] for c in block.columns]
     known = [None if c in softer else kinds[c] for c in block.columns]
     written = write_values(
@@ -240,7 +238,7 @@ def _write_block(
             f"Sheet '{sheet.name}': {len(body):,} rows were read but {written.rows:,} written."
         )
     cells = cell_range(block.top, block.left, block.bottom, block.right)
-    all_notes = notes + block.notes + written.notes
+    all_notes = notes + tuple(notes_of(sheet.name, merges, labels)) + block.notes + written.notes
     info = TableInfo(
         target.name, sheet.name, cells, written.rows, written.columns, sheet.hidden, all_notes
     )
