@@ -9,11 +9,13 @@ against the sum of all others, in every combination of what the other columns sa
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from leaf.readers.tabular.labels import label_of
+from leaf.readers.tabular.sql import literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +40,9 @@ _PROOF = 24.0
 twenty at most."""
 _SUMS = 3
 """Sums that agree, at least."""
+NO_VALUE = ""
+"""The member of rows in which a column says nothing: where a table names a province only in the rows
+of provinces, the rows without one are those of the country."""
 _NEARLY_ALL = 0.97
 _SOME = 0.3
 """Part of the sums that agree: where a cube holds rates as well, a total adds up for the counts alone."""
@@ -103,21 +108,23 @@ def _keys(table: TableFile) -> dict[int, tuple[Ints, list[str]]]:
     if not names:
         return {}
     counts = table.asked(", ".join(f"count(DISTINCT {name}), count({name})" for name in names))[0]
-    distinct = {
-        index: int(counts[2 * index])
-        for index in range(len(names))
-        if counts[2 * index + 1] == table.rows and 1 < counts[2 * index] < table.rows
-    }
+    texts = set(table.texts)
+    distinct = {}
+    for index in range(len(names)):
+        gaps = counts[2 * index + 1] < table.rows
+        members = int(counts[2 * index]) + gaps
+        if 1 < members < table.rows and (index in texts or not gaps):
+            distinct[index] = members
     times = [index for index in distinct if _is_time(table, index)]
-    texts = sorted((index for index in table.texts if index in distinct), key=distinct.__getitem__)
+    in_words = sorted(texts & set(distinct), key=distinct.__getitem__)
     chosen: dict[int, tuple[Ints, list[str]]] = {}
     apart = 1
-    for index in (*times, *texts):
-        codes, members = _coded(table, index)
+    for index in (*times, *in_words):
+        codes, words = _coded(table, index)
         combined = _combined([*(one for one, _ in chosen.values()), codes])
         now = len(np.unique(combined))
         if now > apart:
-            chosen[index], apart = (codes, members), now
+            chosen[index], apart = (codes, words), now
         if apart == table.rows:
             return chosen
     return {}
@@ -152,7 +159,7 @@ def _coded(table: TableFile, index: int) -> tuple[Ints, list[str]]:
 
     name = table.column(index)
     arrow = table.connection.sql(
-        f"SELECT CAST({name} AS VARCHAR) AS v FROM {table.relation}"
+        f"SELECT coalesce(CAST({name} AS VARCHAR), {literal(NO_VALUE)}) AS v FROM {table.relation}"
     ).to_arrow_table()
     column = arrow.column("v").combine_chunks().dictionary_encode()
     return np.asarray(column.indices, dtype=np.int64), list(map(str, column.dictionary.to_pylist()))
@@ -201,6 +208,15 @@ class _Axis:
         cells[self.groups, self.codes] = values
         return cells
 
+    @cached_property
+    def there(self) -> Bools:
+        """Which combinations × members the table has a row of."""
+        import numpy as np
+
+        there = np.zeros(self.shape, dtype=bool)
+        there[self.groups, self.codes] = True
+        return there
+
     def rows(self, member: int, agree: Bools) -> list[int]:
         """Rows of a member in some combinations."""
         import numpy as np
@@ -218,26 +234,28 @@ def _sums_of(axis: _Axis, values: Floats, steps: Sequence[float]) -> list[CubeTo
         for one, parts in _by_codes(members).items()
         if len(parts) > 1 and one not in called
     }
-    nested: dict[int, Bools] = {}
-    sums: dict[int, Bools] = {}
-    pool = list(range(len(members)))
-    for at, step in enumerate(steps):
-        cells = axis.cells(values[:, at])
-        for one, parts in children.items():
-            _add(nested, one, _agreeing(cells, one, parts, step, sure=False))
-        if nested:
-            inner = {part for one in nested for part in children[one]}
-            pool = [n for n in range(len(members)) if n not in inner]
-        for one in _candidates(cells, pool, called, step):
-            others = [n for n in pool if n != one and n not in called]
-            _add(sums, one, _agreeing(cells, one, others, step, sure=one in called))
+    columns = [(axis.cells(values[:, at]), step) for at, step in enumerate(steps)]
+    nested = _proven_of(
+        (one, _evidence(cells, one, parts, step, axis.there, sure=False))
+        for cells, step in columns
+        for one, parts in children.items()
+    )
+    inner = {part for one in nested for part in children[one]}
+    pool = [n for n in range(len(members)) if n not in inner]
+    plain = [n for n in pool if n not in called]
+    sums = _proven_of(
+        (one, _evidence(cells, one, parts, step, axis.there, sure=one in called))
+        for cells, step in columns
+        for one in _candidates(cells, pool, called, step, axis.there)
+        for parts in [[n for n in plain if n != one]]
+    )
     result = []
     for one, agree in sums.items():
         if one in nested:
             continue
         rows = axis.rows(one, agree)
         whole = len(rows) == int((axis.codes == one).sum())
-        summed = [members[n] for n in pool if n != one and n not in called]
+        summed = [members[n] for n in plain if n != one]
         result.append(
             CubeTotal(
                 axis.column, members[one], tuple(summed), tuple(rows), whole and one in called
@@ -255,9 +273,46 @@ def _sums_of(axis: _Axis, values: Floats, steps: Sequence[float]) -> list[CubeTo
     return result
 
 
-def _add(sums: dict[int, Bools], member: int, agree: Bools | None) -> None:
-    if agree is not None:
-        sums[member] = sums[member] | agree if member in sums else agree
+@dataclass(frozen=True)
+class _Evidence:
+    """How far a member is the sum of its parts in one column of numbers."""
+
+    agree: Bools
+    """By combination."""
+    sums: int
+    """Combinations that test it and agree."""
+    bits: float
+    enough: float
+    """Bits from which on it is no chance."""
+    whole: bool
+    """Whether nearly all that test it agree, so that other columns may add to it."""
+    alone: bool
+    """Whether it is proof by itself, but for `bits`."""
+
+    @property
+    def proves(self) -> bool:
+        return self.alone and self.sums >= _SUMS and self.bits >= self.enough
+
+
+def _proven_of(evidence: Iterable[tuple[int, _Evidence | None]]) -> dict[int, Bools]:
+    """By member, in which combinations it is a sum: proven by one column of numbers, or by several
+    together, as where each year has a column and there are two combinations."""
+    by_member: dict[int, list[_Evidence]] = {}
+    for member, one in evidence:
+        if one is not None:
+            by_member.setdefault(member, []).append(one)
+    proven: dict[int, Bools] = {}
+    for member, several in by_member.items():
+        those = [one for one in several if one.proves]
+        if not those:
+            those = [one for one in several if one.whole]
+            sums, bits = sum(one.sums for one in those), sum(one.bits for one in those)
+            if sums < _SUMS or bits < those[0].enough:
+                continue
+        proven[member] = those[0].agree
+        for one in those[1:]:
+            proven[member] = proven[member] | one.agree
+    return proven
 
 
 def _by_codes(members: Sequence[str]) -> dict[int, list[int]]:
@@ -282,7 +337,7 @@ def _is_called(member: str) -> bool:
 
 
 def _candidates(
-    cells: Floats, pool: Sequence[int], called: Sequence[int], step: float
+    cells: Floats, pool: Sequence[int], called: Sequence[int], step: float, there: Bools
 ) -> list[int]:
     """Members that may be sums: those that are called so, and those that are half of all together."""
     import numpy as np
@@ -292,9 +347,10 @@ def _candidates(
     filled = ~np.isnan(rest)
     whole = np.nansum(rest, axis=1)[:, None]
     near = np.abs(2 * np.nan_to_num(rest) - whole) <= _room(filled, step, exact=True)[:, None]
-    tested = filled & (filled.sum(axis=1) > 2)[:, None]
+    gaps = (there[:, plain] & ~filled).any(axis=1)
+    tested = filled & ((filled.sum(axis=1) > 2) & (near.any(axis=1) | ~gaps))[:, None]
     agree = (near & tested & (rest != 0)).sum(axis=0)
-    half = np.flatnonzero((agree >= _SUMS) & (agree >= _NEARLY_ALL * tested.sum(axis=0)))
+    half = np.flatnonzero((agree > 0) & (agree >= _NEARLY_ALL * tested.sum(axis=0)))
     return [*(n for n in called if n in set(pool)), *(plain[n] for n in half)]
 
 
@@ -307,37 +363,55 @@ def _room(filled: Bools, step: float, *, exact: bool) -> Floats:
     return np.asarray(1e-9 + (0 * parts if exact and step == 1 else step * parts / 2), dtype=float)
 
 
-def _agreeing(
-    cells: Floats, one: int, parts: Sequence[int], step: float, *, sure: bool
-) -> Bools | None:
-    """By combination, whether a member is the sum of its parts; None where too few are for proof.
-    First as exact numbers; then as rounded ones, which proves less. `sure`: it is called a total, so
-    that it may be one of a part of the combinations."""
+def _evidence(
+    cells: Floats, one: int, parts: Sequence[int], step: float, there: Bools, *, sure: bool
+) -> _Evidence | None:
+    """How far a member is the sum of its parts; None where nothing speaks for it. First as exact
+    numbers; then as rounded ones, which proves less. `sure`: it is called a total, so that it may be
+    one of a part of the combinations."""
     import numpy as np
 
-    exact = _proven(cells, one, parts, step, sure=sure, exact=True)
-    if exact is None or (sure and not exact[~np.isnan(cells[:, one])].all()):
-        rounded = _proven(cells, one, parts, step, sure=sure, exact=False)
-        return exact if rounded is None else rounded
-    return exact
+    exact = _agreeing(cells, one, parts, step, there, sure=sure, exact=True)
+    if exact is not None and (not sure or exact.agree[~np.isnan(cells[:, one])].all()):
+        return exact
+    rounded = _agreeing(cells, one, parts, step, there, sure=sure, exact=False)
+    if exact is None or rounded is None:
+        return exact or rounded
+    return rounded if rounded.proves >= exact.proves else exact
 
 
-def _proven(
-    cells: Floats, one: int, parts: Sequence[int], step: float, *, sure: bool, exact: bool
-) -> Bools | None:
+def _agreeing(
+    cells: Floats,
+    one: int,
+    parts: Sequence[int],
+    step: float,
+    there: Bools,
+    *,
+    sure: bool,
+    exact: bool,
+) -> _Evidence | None:
+    """`there` says which cells have a row: one that has none of their numbers, being withheld, makes
+    a sum untestable."""
     import numpy as np
 
     printed, rest = cells[:, one], cells[:, parts]
     filled = ~np.isnan(rest)
-    there = ~np.isnan(printed) & filled.any(axis=1)
+    both = ~np.isnan(printed) & filled.any(axis=1)
     room = _room(filled, step, exact=exact) + 1e-9 * np.abs(np.nan_to_num(printed))
-    agree = there & (np.abs(np.nan_to_num(printed) - np.nansum(rest, axis=1)) <= room)
-    tested = there & (filled.sum(axis=1) > 1) & (np.nan_to_num(printed) != 0)
+    agree = both & (np.abs(np.nan_to_num(printed) - np.nansum(rest, axis=1)) <= room)
+    gaps = (there[:, parts] & ~filled).any(axis=1)
+    tested = both & (filled.sum(axis=1) > 1) & (np.nan_to_num(printed) != 0) & (agree | ~gaps)
     proof = agree & tested
     share = proof.sum() / max(1, tested.sum())
-    if proof.sum() < _SUMS or share < (_SOME if sure else _NEARLY_ALL):
+    if not proof.any() or share < (_SOME if sure else _NEARLY_ALL):
         return None
     bits = np.log2(1 + np.abs(printed[proof]) / (2 * room[proof] + step))
-    if np.minimum(bits, 20).sum() < _PROOF + np.log2(len(parts) + 1):
-        return None
-    return None if share < _NEARLY_ALL and np.median(bits) < 6 else np.asarray(agree, dtype=bool)
+    whole = bool(share >= _NEARLY_ALL)
+    return _Evidence(
+        np.asarray(agree, dtype=bool),
+        int(proof.sum()),
+        float(np.minimum(bits, 20).sum()),
+        _PROOF + float(np.log2(len(parts) + 1)),
+        whole,
+        whole or bool(np.median(bits) >= 6),
+    )

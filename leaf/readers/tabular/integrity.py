@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from leaf.readers.base import KIND, ROW, Note, TableInfo
 from leaf.readers.tabular.cells import column_letter, places
-from leaf.readers.tabular.cubes import CubeTotal, cube_totals
+from leaf.readers.tabular.cubes import NO_VALUE, CubeTotal, cube_totals
 from leaf.readers.tabular.defects import Defect, defects
 from leaf.readers.tabular.formulas import RowSum
 from leaf.readers.tabular.place import TablePlace, locate, runs_of
 from leaf.readers.tabular.sql import parquet_rows
+from leaf.readers.tabular.sum_of_all import sum_of_all
 from leaf.readers.tabular.table_file import TableFile
 from leaf.readers.tabular.total_rows import TotalRows
 from leaf.readers.tabular.totals import DoubtfulRow, ProvenRow
@@ -59,6 +60,8 @@ def examine(
             marks |= {row: ProvenRow("subtotal") for row in one.rows if row not in marks}
         else:
             doubts |= {row: DoubtfulRow("subtotal", False) for row in one.rows}
+    for row in sum_of_all(table, marks):
+        doubts.setdefault(row, DoubtfulRow("total", False))
     marks = {row: ProvenRow("heading") for row in headings if row < info.rows} | marks
     doubts = {row: doubt for row, doubt in doubts.items() if row not in marks}
     regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
@@ -169,6 +172,12 @@ def _cube_note(total: CubeTotal, column: str, numbers: Sequence[int]) -> Note:
         text = (
             f"{total.more + 1:,} members of '{column}' such as '{total.member}' are the sums of those "
             f"whose codes begin with theirs, in {count:,} rows: adding all of them counts twice."
+        )
+        return Note("cube-sums", text, count, at)
+    if total.member == NO_VALUE:
+        text = (
+            f"Where '{column}' has no value, a row is the sum of {parts}{more}, in {count:,} rows: "
+            f"adding all of them counts twice."
         )
         return Note("cube-sums", text, count, at)
     text = (
