@@ -426,7 +426,7 @@ def test_hidden_rows_and_columns_percent_and_merged_cells_are_said_with_their_ce
     assert said["hidden-rows"] == "A3:C3"
     assert said["hidden-columns"] == "B:B"
     assert said["percent"] == "C:C"
-    assert said["merged-cells"] == "A4:A5"
+    assert said["merged-labels"] == "A4:A5"
     assert info.rows == 4
 
 
@@ -603,7 +603,7 @@ def test_merged_cells_everywhere_lose_nothing(tmp_path: Path) -> None:
     rows = [["who", "n"], *[[f"p{r}" if r % 2 == 0 else None, 5 * r + r % 7] for r in range(2, 42)]]
     (info,) = from_rows(tmp_path, rows, change)
     assert info.rows == 40
-    assert next(n.count for n in info.notes if n.kind == "merged-cells") == 19
+    assert next(n.count for n in info.notes if n.kind == "merged-labels") == 19
 
 
 # --- queries
