@@ -110,3 +110,16 @@ def test_two_combinations_prove_a_total_where_each_month_has_a_column(tmp_path: 
     info = _table(tmp_path, lines)
     assert {note.kind for note in info.notes} >= {"cube-sums", "totals-doubtful"}
     assert {row for _, rows in info.doubtful for row in rows} == {2, 10}
+
+
+def test_a_total_whose_code_is_empty_is_left_out_by_its_name(tmp_path: Path) -> None:
+    """As GENESIS writes it: the column of codes says nothing where the one of names says *Total*."""
+    chance = random.Random(7)
+    lines = ["State;Sex code;Sex;Persons"]
+    for state in "ABCDEF":
+        men, women = (chance.randint(100_000, 900_000) for _ in range(2))
+        lines += [f"State {state};M;male;{men}", f"State {state};W;female;{women}"]
+        lines.append(f"State {state};;Total;{men + women}")
+    info = _table(tmp_path, lines)
+    assert info.rows == 12
+    assert [kind for kind, _ in info.left_out] == ["subtotal"]

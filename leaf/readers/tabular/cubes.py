@@ -101,7 +101,8 @@ def cube_totals(table: TableFile) -> list[CubeTotal]:
 
 def _keys(table: TableFile) -> dict[int, tuple[Ints, list[str]]]:
     """The columns that together tell all rows apart, each as codes and what they stand for: those of
-    time first, then those with few members. Empty where none do."""
+    time first, then those with few members, those with gaps last: beside *Total* an office leaves the
+    code empty. Empty where none do."""
     import numpy as np
 
     names = [table.column(index) for index in range(len(table.names[:_COLUMNS]))]
@@ -109,14 +110,16 @@ def _keys(table: TableFile) -> dict[int, tuple[Ints, list[str]]]:
         return {}
     counts = table.asked(", ".join(f"count(DISTINCT {name}), count({name})" for name in names))[0]
     texts = set(table.texts)
-    distinct = {}
+    distinct: dict[int, int] = {}
+    gapped = set()
     for index in range(len(names)):
         gaps = counts[2 * index + 1] < table.rows
         members = int(counts[2 * index]) + gaps
         if 1 < members < table.rows and (index in texts or not gaps):
             distinct[index] = members
+            gapped |= {index} if gaps else set()
     times = [index for index in distinct if _is_time(table, index)]
-    in_words = sorted(texts & set(distinct), key=distinct.__getitem__)
+    in_words = sorted(texts & set(distinct), key=lambda index: (index in gapped, distinct[index]))
     chosen: dict[int, tuple[Ints, list[str]]] = {}
     apart = 1
     for index in (*times, *in_words):
