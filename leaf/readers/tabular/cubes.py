@@ -86,7 +86,7 @@ def cube_totals(table: TableFile) -> list[CubeTotal]:
     if not numbers:
         return []
     values = table.numbers(numbers)
-    steps = [_step(values[:, at]) for at in range(len(numbers))]
+    steps = [step_of(values[:, at]) for at in range(len(numbers))]
     result = []
     for index, (codes, members) in keys.items():
         if index not in table.texts or not 3 <= len(members) <= _MEMBERS:
@@ -179,7 +179,7 @@ def _combined(columns: Sequence[Ints]) -> Ints:
     return combined
 
 
-def _step(values: Floats) -> float:
+def step_of(values: Floats) -> float:
     """What the numbers of a column are rounded to: 1, 0.1, and so on, or 5, 10, 100, 1000."""
     import numpy as np
 

@@ -48,7 +48,7 @@ def repeated(
     filled: dict[int, Column] = {}
     taken: list[Merge] = []
     for column, those in spans.items():
-        cells = _as_list(columns[column])
+        cells = as_list(columns[column])
         years = all(is_empty(cell) or kind_of(cell) == "y" for cell in cells)
         labels = [merge for merge in those if _repeat(cells, body, merge, years)]
         if labels:
@@ -73,7 +73,8 @@ def _repeat(cells: list[Any], body: Sequence[int], merge: Merge, years: bool) ->
     return True
 
 
-def _as_list(values: Column) -> list[Any]:
+def as_list(values: Column) -> list[Any]:
+    """A column's cells as plain Python values, in a list of its own."""
     to_list = getattr(values, "to_pylist", None)
     return list(to_list() if to_list is not None else values)
 

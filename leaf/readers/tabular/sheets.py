@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from leaf.errors import UnreadableFileError, not_found
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
@@ -21,7 +21,7 @@ from leaf.readers.tabular.formulas import within as within_table
 from leaf.readers.tabular.grid import GridContent, Merge, TableBlock, hard_columns
 from leaf.readers.tabular.hidden import within
 from leaf.readers.tabular.integrity import examine
-from leaf.readers.tabular.merges import inside, notes_of, repeated
+from leaf.readers.tabular.merges import as_list, inside, notes_of, repeated
 from leaf.readers.tabular.sheet_grid import SheetGrid
 from leaf.readers.tabular.sql import connect
 from leaf.readers.tabular.titles import title_above
@@ -32,9 +32,8 @@ from leaf.readers.window import Extent
 
 if TYPE_CHECKING:
     import duckdb
-    import pyarrow as pa
 
-    Column: TypeAlias = Sequence[Any] | pa.ChunkedArray
+    from leaf.readers.tabular.merges import Column
 
 _EXACT_BYTES = 2_000_000
 """Up to this file size the outline finds the tables; above it, it tells rows from the sheets'
@@ -272,12 +271,10 @@ def _columns_of(
 
 def _without(values: Column, words: dict[int, dict[int, str]], column: int) -> Column:
     """A column without the words that stand in place of its numbers."""
-    import pyarrow as pa
-
     drop = [position for position, row_words in words.items() if column in row_words]
     if not drop:
         return values
-    cells = values.to_pylist() if isinstance(values, pa.ChunkedArray) else list(values)
+    cells = as_list(values)
     for position in drop:
         cells[position] = None
     return cells
