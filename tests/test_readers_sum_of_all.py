@@ -64,7 +64,7 @@ def test_the_sum_of_all_rows_of_a_long_table(tmp_path: Path) -> None:
     chance = random.Random(8)
     rows = [(chance.randint(100, 9_000), chance.randint(1, 500_00)) for _ in range(6_000)]
     lines = ["Ad,Shown,Spent,Rate"]
-    lines.append(f",{sum(n for n, _ in rows)},{sum(n for _, n in rows) / 100:.2f},1.5")
+    lines.append(f"Account,{sum(n for n, _ in rows)},{sum(n for _, n in rows) / 100:.2f},1.5")
     lines += [f"Ad {n},{a},{b / 100:.2f},{a % 7}.25" for n, (a, b) in enumerate(rows)]
     assert dict(_table(tmp_path, lines).doubtful) == {"total": (2,)}
 
