@@ -83,14 +83,18 @@ def cube_totals(table: TableFile) -> list[CubeTotal]:
     if len(keys) < 2:
         return []
     numbers = [index for index in table.numeric if index not in keys][:_VALUES]
-    if not numbers:
+    held = [
+        index
+        for index, (_, members) in keys.items()
+        if index in table.texts and 3 <= len(members) <= _MEMBERS
+    ]
+    if not numbers or not held:
         return []
     values = table.numbers(numbers)
     steps = [step_of(values[:, at]) for at in range(len(numbers))]
     result = []
-    for index, (codes, members) in keys.items():
-        if index not in table.texts or not 3 <= len(members) <= _MEMBERS:
-            continue
+    for index in held:
+        codes, members = keys[index]
         others = [one for key, (one, _) in keys.items() if key != index]
         groups = np.unique(_combined(others), return_inverse=True)[1]
         axis = _Axis(index, members, codes, groups)
@@ -105,21 +109,23 @@ def _keys(table: TableFile) -> dict[int, tuple[Ints, list[str]]]:
     code empty. Empty where none do."""
     import numpy as np
 
-    names = [table.column(index) for index in range(len(table.names[:_COLUMNS]))]
-    if not names:
-        return {}
+    times = [index for index in range(len(table.names[:_COLUMNS])) if _is_time(table, index)]
+    texts = [index for index in table.texts if index < _COLUMNS]
+    some = [*times, *texts]
+    names = list(map(table.column, some))
     counts = table.asked(", ".join(f"count(DISTINCT {name}), count({name})" for name in names))[0]
-    texts = set(table.texts)
     distinct: dict[int, int] = {}
     gapped = set()
-    for index in range(len(names)):
-        gaps = counts[2 * index + 1] < table.rows
-        members = int(counts[2 * index]) + gaps
-        if 1 < members < table.rows and (index in texts or not gaps):
-            distinct[index] = members
+    for index, members, filled in zip(some, counts[::2], counts[1::2], strict=True):
+        gaps = filled < table.rows
+        if 1 < members + gaps < table.rows and (index in texts or not gaps):
+            distinct[index] = members + gaps
             gapped |= {index} if gaps else set()
-    times = [index for index in distinct if _is_time(table, index)]
-    in_words = sorted(texts & set(distinct), key=lambda index: (index in gapped, distinct[index]))
+    times = [index for index in times if index in distinct]
+    in_words = sorted(
+        (index for index in texts if index in distinct),
+        key=lambda index: (index in gapped, distinct[index]),
+    )
     chosen: dict[int, tuple[Ints, list[str]]] = {}
     apart = 1
     for index in (*times, *in_words):
