@@ -79,6 +79,8 @@ def cube_totals(table: TableFile) -> list[CubeTotal]:
         return []
     if table.rows * len(table.texts) > _UNCALLED and not _calls_totals(table):
         return []
+    if not _of_few_members(table):
+        return []
     keys = _keys(table)
     if len(keys) < 2:
         return []
@@ -141,14 +143,19 @@ def _keys(table: TableFile) -> dict[int, tuple[Ints, list[str]]]:
 
 def _calls_totals(table: TableFile) -> bool:
     """Whether a column has a member that is called a total: a quick look, before all is counted."""
+    return any(
+        _is_called(str(member))
+        for index in _of_few_members(table)
+        for (member,) in table.asked(f"DISTINCT {table.column(index)}")
+    )
+
+
+def _of_few_members(table: TableFile) -> list[int]:
+    """Columns of text with about so few members that these may be sums."""
     texts = table.texts[:_COLUMNS]
     counts = ", ".join(f"approx_count_distinct({table.column(index)})" for index in texts)
-    for index, count in zip(texts, table.asked(counts)[0], strict=True):
-        if count <= _MEMBERS:
-            members = table.asked(f"DISTINCT {table.column(index)}")
-            if any(_is_called(str(member)) for (member,) in members):
-                return True
-    return False
+    most = 1.2 * _MEMBERS
+    return [i for i, n in zip(texts, table.asked(counts)[0], strict=True) if n <= most]
 
 
 def _is_time(table: TableFile, index: int) -> bool:
