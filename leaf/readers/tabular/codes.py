@@ -35,9 +35,13 @@ def codes_in(sample: Sequence[str]) -> str:
 def _code_with_power(values: Sequence[str]) -> str:
     """A value such as 1E10 among whole numbers. Whoever writes a number with a power of ten writes
     1e10, 1E+10 or 1.0E10, and the others of its column have fractions."""
-    powers = [value for value in values if "e" in value.lower()]
-    others = all(value.isdigit() or value in powers for value in values)
-    return powers[0] if powers and others and all(map(_POWER.fullmatch, powers)) else ""
+    power = ""
+    for value in values:
+        if _POWER.fullmatch(value):
+            power = power or value
+        elif not value.isdigit():
+            return ""
+    return power
 
 
 def _late_version(values: Sequence[str]) -> str:

@@ -53,10 +53,12 @@ def likely_headings(
     are filled: they may be headings, or rows whose values are missing."""
     if len(columns) < 3:
         return []
+    lone = [at for at, i in enumerate(body[:-1]) if view.filled[i] == 1]
+    if not lone or 3 * len(lone) > len(body):
+        return []
     others = [i for i in body if view.filled[i] > 1]
     near = others[:: max(1, len(others) // SAMPLE)]
-    lone = [at for at, i in enumerate(body[:-1]) if view.filled[i] == 1]
-    if not near or 3 * len(lone) > len(body):
+    if not near:
         return []
     if sum(view.fill(i, columns) for i in near) < 0.9 * len(near) * len(columns):
         return []

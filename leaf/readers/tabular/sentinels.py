@@ -42,15 +42,15 @@ def sentinels(table: TableFile) -> list[tuple[int, float, int]]:
     columns = table.numeric[:_COLUMNS]
     for start in range(0, len(columns), _BATCH):
         batch = columns[start : start + _BATCH]
-        names = [f"CAST({table.column(index)} AS DOUBLE)" for index in batch]
+        names = list(map(table.column, batch))  # as they are: Parquet knows their ends
         ends = table.asked(", ".join(f"min({name}), max({name})" for name in names))[0]
         for at, index in enumerate(batch):
             least, most = ends[2 * at], ends[2 * at + 1]
             for value in (least, most):
                 if value in (_NEGATIVE if value == least else _POSITIVE) and (
-                    count := _apart(table, names[at], value)
+                    count := _apart(table, f"CAST({names[at]} AS DOUBLE)", float(value))
                 ):
-                    result.append((index, value, count))
+                    result.append((index, float(value), count))
     return result
 
 

@@ -63,13 +63,16 @@ def sum_of_all(table: TableFile, left_out: Container[int]) -> list[int]:
 def _comes_near(table: TableFile, columns: Sequence[int]) -> bool:
     """Whether a row is about half of the sums of its columns."""
     names = [f"CAST({table.column(index)} AS DOUBLE)" for index in columns]
-    sums = table.asked(", ".join(f"sum({name})" for name in names))[0]
-    near = " + ".join(
-        f"CAST(coalesce(abs(2 * {name} - {whole!r}) <= {_NEAR * abs(whole)!r}, false) AS INTEGER)"
-        for name, whole in zip(names, sums, strict=True)
-        if whole and math.isfinite(whole)
-    )
-    return bool(near) and bool(table.asked("1", f"WHERE {near} >= {_AGREEING} LIMIT 1"))
+    asked = ", ".join(f"sum({name}), max(abs({name}))" for name in names)
+    whole = table.asked(asked)[0]
+    near = [
+        f"CAST(coalesce(abs(2 * {name} - {total!r}) <= {_NEAR * abs(total)!r}, false) AS INTEGER)"
+        for name, total, most in zip(names, whole[::2], whole[1::2], strict=True)
+        if total and math.isfinite(total) and (2 + _NEAR) * most >= abs(total)
+    ]
+    if len(near) < _AGREEING:
+        return False
+    return bool(table.asked("1", f"WHERE {' + '.join(near)} >= {_AGREEING} LIMIT 1"))
 
 
 def _bits(column: Floats) -> Floats:
