@@ -9,6 +9,7 @@ import re
 from collections import Counter
 
 from leaf.readers.base import KINDS
+from leaf.readers.detect_rows import holds_rows
 from leaf.readers.documents.webarchive import is_archive
 from leaf.readers.encoding import Encoding
 
@@ -172,7 +173,7 @@ def _is_delimited(text: str, suffix: str, cut: bool) -> bool:
     return any(
         _columns_agree(lines, delimiter)
         for delimiter in ("\t", ";", "|", ",", "^", "~", *_CONTROL_DELIMITERS)
-    )
+    ) or holds_rows(lines)
 
 
 def _whole_lines(sample: str) -> list[str]:

@@ -29,10 +29,16 @@ def preamble_note(titles: Sequence[int]) -> Note:
     return Note("preamble", text, len(titles), places(titles))
 
 
-def numbers_notes(rows: Sequence[int]) -> list[Note]:
-    """Of rows by their numbers."""
+def numbers_notes(rows: Sequence[int], *, forms: bool = False) -> list[Note]:
+    """Of rows by their numbers; `forms` says that they give the columns' widths."""
     if not rows:
         return []
+    if forms:
+        text = (
+            f"Row {rows[0]} says how wide the columns are and what they hold; it was taken for part "
+            f"of the header."
+        )
+        return [Note("header-two-rows", text, 1, places(rows))]
     text = (
         f"Row {rows[0]} numbers the columns below their names; it was taken for part of the header."
     )

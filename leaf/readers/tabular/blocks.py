@@ -46,7 +46,7 @@ from leaf.readers.tabular.headings import (
     names_the_first_column,
     proven_headings,
 )
-from leaf.readers.tabular.numbered import numbering_row
+from leaf.readers.tabular.numbered import gives_forms, numbering_row
 from leaf.readers.tabular.regions import find_regions, is_table, split_columns
 from leaf.readers.tabular.sheet_grid import SheetGrid
 
@@ -210,7 +210,7 @@ def _analyse(
         notes += description_notes(view, header, named, columns, numbers)
     if not lender:
         notes += _year_notes(view, header, body, columns, profile, numbers)
-    notes += numbers_notes([numbers[counting]] if counting >= 0 else [])
+    notes += _numbering_notes(view, counting, columns, numbers)
     notes += [
         *repeat_notes([numbers[i] for i in again]),
         *_gap_notes(view, body, columns, numbers),
@@ -277,6 +277,16 @@ def _numbering_row(
     """The row that numbers the columns; -1 without one."""
     at = numbering_row(view, rows, columns)
     return -1 if at is None or (region.names and rows[at] in region.names[:1]) else rows[at]
+
+
+def _numbering_notes(
+    view: GridView, counting: int, columns: Sequence[int], numbers: Sequence[int]
+) -> list[Note]:
+    """Of the row that numbers the columns or gives their widths; -1 without one."""
+    if counting < 0:
+        return []
+    forms = gives_forms([view.cell(counting, c) for c in columns])
+    return numbers_notes([numbers[counting]], forms=forms)
 
 
 def _header_of(

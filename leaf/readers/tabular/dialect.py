@@ -16,6 +16,7 @@ from functools import cache
 from io import StringIO
 from itertools import islice
 
+from leaf.readers.detect_rows import holds_rows
 from leaf.readers.tabular.splits import Split
 
 ONE_COLUMN = "\x1e"
@@ -98,6 +99,9 @@ def sniff(sample: str) -> Dialect:
     )
     if best:
         return _longest(sample, _firmest(best, readings), readings).dialect
+    tabs = next((r.dialect for r in readings if r.dialect.delimiter == "\t" and r.split), None)
+    if tabs and holds_rows(sample.split("\n", _ROWS)[:_ROWS]):
+        return tabs
     doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
     if len(re.findall(r"^.*\S {2,}\S", sample, re.M)) > 0.6 * sum(
         not line.isspace() for line in sample.splitlines()
@@ -116,6 +120,8 @@ class _ScoredDialect:
     """None where it leaves most lines whole."""
 
 
+_ROWS = 400
+"""Lines that tell whether rows of tabs stand among remarks."""
 _TRIED = 8
 """Readings, the best first, whose split is looked at."""
 

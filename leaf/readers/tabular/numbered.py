@@ -1,4 +1,5 @@
-"""The row that numbers the columns of a form: below the names, above the data, and no record."""
+"""The row that numbers the columns of a form, or gives their widths: below the names, above the
+data, and no record."""
 
 from __future__ import annotations
 
@@ -18,6 +19,10 @@ _COUNT = re.compile(
     r"[(\[]?(?P<number>\d{1,3})[)\].]?(?:\s*=[^=]*|\s*\([^()]*\))?"
 )
 """`3`, `(3)`, `[3]`, `3.`, `col. 3`, `4=3-2`: the number of a column, and how it is computed."""
+_FORMS = re.compile(r"\d{1,3}[sdn]")
+"""`15s`, `20d`, `14n`: how wide a column may be and whether it holds text, dates or numbers."""
+_DEEPEST_FORMS = 400
+"""Rows above forms: comments on what the file holds are long."""
 _LETTERS = ("ABCDEFGH", "АБВГДЕЖЗ", "ΑΒΓΔΕΖΗΘ")
 
 
@@ -26,6 +31,8 @@ def numbering_row(view: GridView, rows: Sequence[int], columns: Sequence[int]) -
     the rows below in no way; None where it may be a record."""
     if len(columns) < _FEWEST:
         return None
+    if (forms := _forms_row(view, rows, columns)) is not None:
+        return forms
     for at in range(1, min(_DEEPEST, len(rows) - 1)):
         cells = [_text(view.cell(rows[at], c)) for c in columns]
         start = _before_numbers(cells)
@@ -34,6 +41,25 @@ def numbering_row(view: GridView, rows: Sequence[int], columns: Sequence[int]) -
         below = _below(view, rows, at, columns)
         named = _names_stand_above(view, rows[:at], columns, start)
         return at if named and _is_unlike(cells, start, below) else None
+    return None
+
+
+def gives_forms(cells: Sequence[object]) -> bool:
+    """Whether a row says how wide each column is and what it holds, as the second row of an RDB file
+    does."""
+    return len(cells) >= _FEWEST and all(_FORMS.fullmatch(_text(cell)) for cell in cells)
+
+
+def _forms_row(view: GridView, rows: Sequence[int], columns: Sequence[int]) -> int | None:
+    """Position of the row that gives the forms of the columns right below their names."""
+    for at in range(1, min(_DEEPEST_FORMS, len(rows) - 1)):
+        if not gives_forms([view.cell(rows[at], c) for c in columns]):
+            continue
+        names = [_text(view.cell(rows[at - 1], c)) for c in columns]
+        alike = any(
+            gives_forms([view.cell(i, c) for c in columns]) for i in rows[at + 1 : at + 1 + SAMPLE]
+        )
+        return at if all(names) and len(set(names)) == len(names) and not alike else None
     return None
 
 
