@@ -47,6 +47,7 @@ from leaf.readers.tabular.headings import (
     proven_headings,
 )
 from leaf.readers.tabular.numbered import gives_forms, numbering_row
+from leaf.readers.tabular.parted import parting_comments
 from leaf.readers.tabular.regions import find_regions, is_table, split_columns
 from leaf.readers.tabular.sheet_grid import SheetGrid
 
@@ -105,6 +106,10 @@ def find_tables(
             filled[i] = 0  # a line drawn with dashes, all across
             drawn.update({i} if long else ())
     view = GridView(grid, filled, widths, merges, lambda i: str(numbers[i]), drawn)
+    if comments := parting_comments(view):
+        for i in comments:
+            filled[i] = 1  # a line of text, whatever signs are in it
+        view = replace(view, comments=frozenset(comments))
     regions = [part for region in find_regions(view) for part in split_columns(view, region)]
     blocks: list[TableBlock] = []
     loose: list[int] = []

@@ -102,6 +102,11 @@ def sniff(sample: str) -> Dialect:
     tabs = next((r.dialect for r in readings if r.dialect.delimiter == "\t" and r.split), None)
     if tabs and holds_rows(sample.split("\n", _ROWS)[:_ROWS]):
         return tabs
+    bare = _COMMENT_LINE.sub("", sample)
+    if bare.strip() and len(bare) < len(sample):
+        uncommented = sniff(bare)
+        if not uncommented.one_column and not uncommented.sep_line:
+            return uncommented
     doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
     if len(re.findall(r"^.*\S {2,}\S", sample, re.M)) > 0.6 * sum(
         not line.isspace() for line in sample.splitlines()
@@ -120,6 +125,7 @@ class _ScoredDialect:
     """None where it leaves most lines whole."""
 
 
+_COMMENT_LINE = re.compile(r"^#+(?:[ \t\-=*_#].*)?(?:\n|\Z)", re.MULTILINE)
 _ROWS = 400
 """Lines that tell whether rows of tabs stand among remarks."""
 _TRIED = 8

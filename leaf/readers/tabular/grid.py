@@ -115,6 +115,8 @@ class GridView:
     """A row's number for notes."""
     drawn: Set[int] = frozenset()
     """Rows of delimited text that are one line of dashes, by which a table is drawn."""
+    comments: Set[int] = frozenset()
+    """Rows of delimited text that are comments and part one table from the next."""
 
     def cell(self, row: int, column: int) -> Any:
         cells = self.grid[row]

@@ -20,7 +20,9 @@ def find_regions(view: GridView) -> list[Region]:
     text: list[int] = []
     for rows, following in pairwise([*bands, []]):
         if len(bands) > 1 and (
-            _is_text(view, rows) or (not regions and _is_heading_list(view, rows))
+            rows[0] in view.comments
+            or _is_text(view, rows)
+            or (not regions and _is_heading_list(view, rows))
         ):
             text += rows
             continue
@@ -29,7 +31,9 @@ def find_regions(view: GridView) -> list[Region]:
         if previous and following and _is_label(view, previous, text, rows, following):
             text += rows
             continue
-        headings = _goes_on(view, previous, text, rows, (left, right)) if previous else None
+        headings = None
+        if previous and view.comments.isdisjoint(text):
+            headings = _goes_on(view, previous, text, rows, (left, right))
         if previous and headings is not None:
             previous.headings += headings
             previous.rows += [*text, *rows]
@@ -70,7 +74,8 @@ def _bands(view: GridView) -> list[list[int]]:
             continue
         if not count:
             continue
-        if bands and end == i - 1 and not _breaks(view, bands[-1], i):
+        parted = (i in view.comments) != (i - 1 in view.comments)
+        if bands and end == i - 1 and not parted and not _breaks(view, bands[-1], i):
             bands[-1].append(i)
         else:
             bands.append([i])
@@ -118,7 +123,9 @@ def _share(
     view: GridView, above: Region, text: list[int], below: int
 ) -> tuple[list[int], list[int]]:
     """Notes of the table above, titles of the one below: by wording, else by which table is
-    nearer."""
+    nearer. Comments that part two tables speak of the one below."""
+    if view.comments.issuperset(text):
+        return [], text
     for at, row in enumerate(text):
         if not FOOTER.match(first_text(view, row)) and below - row <= row - above.rows[-1] + 1:
             return text[:at], text[at:]
