@@ -280,7 +280,11 @@ def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:
     if not where.sheet and where.unit != "row":
         return 0, 0
     row = int(where.first)
-    of_sheet = [(i, _top(table)) for i, table in enumerate(tables) if table.sheet == where.sheet]
+    of_sheet = [
+        (i, _top(table))
+        for i, table in enumerate(tables)
+        if table.sheet == where.sheet or (not where.sheet and table.place.startswith("lines "))
+    ]
     if not of_sheet:
         return 0, 0
     index, _ = next(

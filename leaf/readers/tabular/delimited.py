@@ -141,7 +141,8 @@ class DelimitedReader:
             info = through_duckdb(source, out)
             if info:
                 return [info]
-        return _from_grid(source, out, header) if size <= GRID_BYTES else [streamed(source, out)]
+        small = size <= GRID_BYTES or source.sectioned  # whose tables lie all over the file
+        return _from_grid(source, out, header) if small else [streamed(source, out)]
 
 
 def _from_grid(source: DelimitedSource, out: Path, header: int) -> list[TableInfo]:
@@ -201,7 +202,8 @@ def _write_block(
     lines = f"lines {block.top + 1}-{block.bottom + 1}"
     all_notes = notes + block.notes + extra + ragged + written.notes
     info = with_doubts(
-        TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes), block
+        TableInfo(target.name, block.name, lines, written.rows, written.columns, notes=all_notes),
+        block,
     )
     soft = {position: next(iter(row_words.values())) for position, row_words in words.items()}
     return examine(
@@ -212,6 +214,7 @@ def _write_block(
         block.place(),
         soft,
         block.heading_positions,
+        told=block.told_positions,
     )
 
 

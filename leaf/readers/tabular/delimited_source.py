@@ -19,6 +19,7 @@ from leaf.readers.tabular.cells import places, unique_names
 from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable
 from leaf.readers.tabular.dialect import Dialect, Records, sniff
 from leaf.readers.tabular.grid import GridContent, TableBlock
+from leaf.readers.tabular.sectioned import section_blocks, sections_dialect
 from leaf.readers.tabular.single import one_column
 
 SAMPLE_CHARACTERS = 300_000
@@ -43,6 +44,8 @@ class DelimitedSource:
     path: Path
     encoding: Encoding
     dialect: Dialect
+    sectioned: bool = False
+    """Whether each line says of which table it is."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -84,13 +87,14 @@ def open_source(path: Path) -> DelimitedSource:
             "This file holds only white space.",
             "Upload the file again, or check how it was exported.",
         )
-    dialect = sniff(sample)
+    sections = sections_dialect(sample)
+    dialect = sections or sniff(sample)
     if dialect.width > MAX_COLUMNS:
         raise FileTooLargeError(
             f"This file has {dialect.width:,} columns; the limit is {MAX_COLUMNS:,}.",
             "Turn columns into rows, or export fewer of them.",
         )
-    return DelimitedSource(path, encoding, dialect)
+    return DelimitedSource(path, encoding, dialect, sections is not None)
 
 
 def reader(source: DelimitedSource) -> tuple[Iterator[list[str]], Records]:
@@ -180,6 +184,8 @@ def count_lines(path: Path, encoding: Encoding) -> int:
 def blocks_of(source: DelimitedSource, grid: list[list[str]], *, header: int = 0) -> GridContent:
     """The tables in some records of a file, and what stands around them; `header` as `find_tables`
     takes it."""
+    if source.sectioned:
+        return section_blocks(grid)
     if source.dialect.one_column:
         return one_column(grid)
     return find_tables(grid, widths=[len(row) for row in grid], header=header)
@@ -205,7 +211,7 @@ def shifted(
 ) -> tuple[tuple[str, ...], tuple[Note, ...]] | None:
     """The names of a table whose header has one name fewer than all of its rows have cells, as R
     writes it where rows have names, and what is said of it; None for any other."""
-    if block.header_rows != 1 or not block.names[-1].startswith("column_"):
+    if block.name or block.header_rows != 1 or not block.names[-1].startswith("column_"):
         return None
     header, widths = grid[block.top], {len(grid[i]) for i in block.body}
     if not header or widths != {len(header) + 1}:

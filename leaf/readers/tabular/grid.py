@@ -49,6 +49,16 @@ class TableBlock:
     """Rows at the end of the body that may be remarks."""
     counting: int = -1
     """The row below the header that numbers its columns; -1 without one."""
+    name: str = ""
+    """What the file itself calls it; empty where it has no name of its own."""
+    told: tuple[tuple[int, str], ...] = ()
+    """Rows of the body that the file itself calls a subtotal or a total."""
+
+    @property
+    def told_positions(self) -> dict[int, str]:
+        """Where in `body` such rows are, and of what kind."""
+        kinds = dict(self.told)
+        return {p: kinds[row] for p, row in enumerate(self.body) if row in kinds} if kinds else {}
 
     @property
     def heading_positions(self) -> list[int]:

@@ -43,12 +43,14 @@ def examine(
     soft: Mapping[int, str] | None = None,
     headings: Sequence[int] = (),
     sums: Mapping[int, Sequence[RowSum]] | None = None,
+    told: Mapping[int, str] | None = None,
 ) -> TableInfo:
     """The table with its rows marked and its findings.
 
     `numbers` are the rows' numbers in the file; `soft` are words that were taken out of columns of
     numbers or dates, by position; `headings` are positions of rows that are headings of others;
-    `sums` are rows whose formulas add up others.
+    `sums` are rows whose formulas add up others; `told` are positions of rows that the file itself
+    calls a subtotal or a total.
     """
     target = folder / info.parquet
     table = TableFile(connection, target, info.columns, info.rows)
@@ -63,6 +65,10 @@ def examine(
     for row in sum_of_all(table, marks):
         doubts.setdefault(row, DoubtfulRow("total", False))
     marks = {row: ProvenRow("heading") for row in headings if row < info.rows} | marks
+    marks |= {
+        row: replace(marks.get(row, ProvenRow(kind)), kind=kind)
+        for row, kind in (told or {}).items()
+    }
     doubts = {row: doubt for row, doubt in doubts.items() if row not in marks}
     regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
     notes = [

@@ -124,7 +124,7 @@ def _share(
 ) -> tuple[list[int], list[int]]:
     """Notes of the table above, titles of the one below: by wording, else by which table is
     nearer. Comments that part two tables speak of the one below."""
-    if view.comments.issuperset(text):
+    if view.comments >= set(text):
         return [], text
     for at, row in enumerate(text):
         if not FOOTER.match(first_text(view, row)) and below - row <= row - above.rows[-1] + 1:
