@@ -306,8 +306,23 @@ def lower_names(
         named = any(not is_empty(view.cell(row, columns[p])) for p in hard)
         if not named or not may_name(view, row) or (above and not is_unit_row(view, row, columns)):
             break
+        if _is_section_title(view, row, columns):
+            break
         lower_rows.append(row)
     return lower_rows
+
+
+def _is_section_title(view: GridView, row: int, columns: Sequence[int]) -> bool:
+    """Whether the only cell of a row below the names is merged over nearly all columns: it stands above
+    the rows that follow, and names no column."""
+    if view.filled[row] != 1 or len(columns) < 3:
+        return False
+    return any(
+        r1 == r2 == row
+        and not is_empty(view.cell(row, c1))
+        and sum(c1 <= c <= c2 for c in columns) >= 0.8 * len(columns)
+        for (r1, c1), (r2, c2) in view.merges
+    )
 
 
 def header_rows(view: GridView, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
@@ -372,6 +387,8 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
         return False
     if len(at) == 2 and first_text(view, row).endswith(":"):
         return False
+    if _is_labels(view, row, columns):
+        return False
     if at == list(range(len(at))) and len(at) <= 2 and len(columns) > 3:
         return False
     if at == list(range(len(columns))):
@@ -380,6 +397,19 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
             return True
         return len(set(texts)) < len(texts) or _completes(view, row, lower, columns)
     return True
+
+
+def _is_labels(view: GridView, row: int, columns: Sequence[int]) -> bool:
+    """Whether a row is `Name:, Anke Reuter, , Dept.:, Sales`: different labels with a colon, each with
+    its value beside it, and nothing else."""
+    texts = ["" if is_empty(cell := view.cell(row, c)) else str(cell).strip() for c in columns]
+    labels = [p for p, text in enumerate(texts) if text.endswith(":")]
+    values = [p + 1 for p in labels if p + 1 < len(texts) and texts[p + 1]]
+    if not labels or len(values) < len(labels) or set(labels) & set(values):
+        return False
+    if len({texts[p] for p in labels}) < len(labels):
+        return False
+    return {p for p, text in enumerate(texts) if text} == {*labels, *values}
 
 
 def _is_record(view: GridView, row: int, columns: Sequence[int]) -> bool:
