@@ -45,6 +45,7 @@ from leaf.readers.tabular.headings import (
     likely_headings,
     names_the_first_column,
     proven_headings,
+    titled_headings,
 )
 from leaf.readers.tabular.numbered import gives_forms, numbering_row
 from leaf.readers.tabular.parted import parting_comments
@@ -337,7 +338,9 @@ def _headings_of(
 ) -> tuple[list[int], list[int]]:
     """Rows of the body that are headings of the rows below them, and lines of text between the parts
     of the table that may be. `repeats` stand above a repeated header."""
-    headings = {*proven_headings(view, above, body, columns), *repeats}.intersection(body)
+    proven = proven_headings(view, above, body, columns)
+    titled = titled_headings(view, body, columns)
+    headings = {*proven, *titled, *repeats}.intersection(body)
     likely = likely_headings(view, body, columns, sorted(headings))
     between = {*region.headings}.intersection(body) if region.headings else set()
     return sorted(headings), sorted({*between, *likely} - headings)

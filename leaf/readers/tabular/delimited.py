@@ -36,6 +36,7 @@ from leaf.readers.tabular.delimited_source import (
     usual_width,
 )
 from leaf.readers.tabular.grid import TableBlock, hard_columns
+from leaf.readers.tabular.headings import joined_words
 from leaf.readers.tabular.integrity import examine
 from leaf.readers.tabular.sql import connect
 from leaf.readers.tabular.text_sink import ragged_notes
@@ -181,11 +182,14 @@ def _write_block(
     usual, shift = usual_width(grid, body, len(columns)), shifted(block, grid)
     names, extra = shift or (names, ())
     words = softened(grid, body, hard_columns(grid, body, columns))
+    joined = joined_words(grid, body, block.heading_positions, columns)
     arrays = []
     for c in columns:
         cells = [row[c] if c < len(row) else None for row in map(grid.__getitem__, body)]
         for position in (p for p, row_words in words.items() if c in row_words):
             cells[position] = None
+        for position, text in joined.items() if c in columns[:2] else ():
+            cells[position] = text if c == columns[0] else None
         arrays.append(pa.array(cells, pa.string()))
     table = pa.Table.from_arrays(arrays, names=[f"c{n}" for n in range(len(columns))])
     plan = [Column(f"c{n}", name) for n, name in enumerate(names)]

@@ -1,12 +1,12 @@
-"""Rows of a table that hold words in the first column and nothing else: headings of the rows below
-them, where that is proven."""
+"""Rows of a table that hold words in the first column and nothing else, or a number and a name in the
+first two: headings of the rows below them, where that is proven."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaf.readers.tabular.cells import is_empty, kind_of
-from leaf.readers.tabular.grid import SAMPLE, GridView
+from leaf.readers.tabular.cells import is_empty, kind_of, shape_of
+from leaf.readers.tabular.grid import SAMPLE, Grid, GridView
 
 _LONGEST = 120
 """Characters of a heading."""
@@ -44,6 +44,37 @@ def proven_headings(
     if first and (proven - set(first) or _is_apart(view, header, body, columns)):
         proven |= set(first)
     return [body[at] for at in sorted(proven)]
+
+
+def titled_headings(view: GridView, body: Sequence[int], columns: Sequence[int]) -> list[int]:
+    """Rows of the body with words in the first two columns alone (`Account 10000; Acme Ltd`), where the
+    second has numbers or dates below. There are two at least, the first words are of one make, and
+    a gap stands above each but the first below the names."""
+    if len(columns) < 4:
+        return []
+    pairs = [at for at, i in enumerate(body[:-1]) if _is_titled(view, i, columns)]
+    makes = {shape_of(view.cell(body[at], columns[0])) for at in pairs}
+    if len(pairs) < 2 or len(makes) > 1 or 3 * len(pairs) > len(body):
+        return []
+    apart = all(at == 0 or body[at] - body[at - 1] > 1 for at in pairs)
+    lead = all(view.filled[body[at + 1]] > 2 for at in pairs)
+    others = [view.cell(i, columns[1]) for i in body if view.filled[i] > 2]
+    kinds = [kind_of(cell) for cell in others if not is_empty(cell)]
+    hard = sum(kind in "nyd" for kind in kinds) >= 0.9 * len(kinds) > 0
+    return [body[at] for at in pairs] if apart and lead and hard else []
+
+
+def joined_words(
+    grid: Grid, body: Sequence[int], headings: Sequence[int], columns: Sequence[int]
+) -> dict[int, str]:
+    """The words of headings, by position in `body`, that stand in two columns though the second has
+    numbers or dates: together they can stand in the first, and the second keeps its type."""
+    words: dict[int, str] = {}
+    for position in headings:
+        cells = [(c, cell) for c, cell in enumerate(grid[body[position]]) if not is_empty(cell)]
+        if [c for c, _ in cells] == list(columns[:2]):
+            words[position] = " / ".join(str(cell).strip() for _, cell in cells)
+    return words
 
 
 def likely_headings(
@@ -107,6 +138,10 @@ def headings_of_repeats(
 def _is_heading(view: GridView, row: int, column: int) -> bool:
     cell = view.cell(row, column)
     return kind_of(cell) in "ty" and len(str(cell)) <= _LONGEST
+
+
+def _is_titled(view: GridView, row: int, columns: Sequence[int]) -> bool:
+    return view.filled[row] == 2 and all(kind_of(view.cell(row, c)) == "t" for c in columns[:2])
 
 
 def _leads(view: GridView, body: Sequence[int], at: int, known: set[int]) -> bool:

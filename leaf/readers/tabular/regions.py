@@ -10,6 +10,7 @@ from leaf.readers.tabular.cells import CODE, FOOTER, is_empty, kind_of, shape_of
 from leaf.readers.tabular.grid import SAMPLE, GridView, Region, extent_of, first_text, fits_in
 from leaf.readers.tabular.header import are_names
 from leaf.readers.tabular.names import with_names
+from leaf.readers.tabular.parts import headings_of_part, stands_first
 
 
 def find_regions(view: GridView) -> list[Region]:
@@ -143,11 +144,10 @@ def _goes_on(
         return None
     labels = _labels(view, region, rows)
     headings, rest = [*text, *labels], rows[len(labels) :]
-    return (
-        headings
-        if headings and rest and _goes_on_below(view, region, headings, rest, extent)
-        else None
-    )
+    if headings and rest and _goes_on_below(view, region, headings, rest, extent):
+        return headings
+    inside = region.left <= extent[0] and extent[1] <= region.right
+    return headings_of_part(view, region, text, rows) if inside else None
 
 
 def _is_label(
@@ -189,17 +189,11 @@ def _labels(view: GridView, region: Region, rows: list[int]) -> list[int]:
     numbers."""
     hard = _hard(view, region)
     for at, row in enumerate(rows[:3]):
-        if _stands_first(view, region, row):
+        if stands_first(view, region, row):
             continue
         if any(not is_empty(view.cell(row, region.left + p)) for p in hard):
             return rows[:at]
     return []
-
-
-def _stands_first(view: GridView, region: Region, row: int) -> bool:
-    """Whether a row holds words in a region's first column and nothing else, as a heading above
-    years does."""
-    return view.filled[row] == 1 and kind_of(view.cell(row, region.left)) == "t"
 
 
 def _goes_on_below(
@@ -217,7 +211,7 @@ def _goes_on_below(
         not is_empty(view.cell(i, columns[p]))
         for i in text
         for p in hard
-        if not _stands_first(view, region, i)
+        if not stands_first(view, region, i)
     ):
         return False
     pairs = [(profile[p], k) for p in hard if (k := view.kinds(rows[0], columns)[p]) != "e"]
