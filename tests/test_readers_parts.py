@@ -88,3 +88,26 @@ def test_what_is_no_part_of_the_table_above_is_not_joined(tmp_path: Path, below:
     above = "Item,North,South,West\nWheat,10.5,11.5,12.5\nRye,3.5,4.5,5.5\nOats,1.5,2.5,3.5"
     first, *_ = read(tmp_path, f"{above}\n\n{below}\n")
     assert first.rows == 3
+
+
+def test_word_above_a_few_columns_of_a_table_above_is_no_name(tmp_path: Path) -> None:
+    names = "Account,Sum,Tax,Share,North,South,West,East"
+    above = "\n".join(f"Desk {n},{n}.5,{n}.1,{n}.2,{n}.3,{n}.4,{n}.6,{n}.7" for n in range(1, 5))
+    below = "Expenses,,,,,,,\nRent,5.5,1.5,,,,,\nPower,6.5,2.5,,,,,\nWater,7.5,3.5,,,,,"
+    first, second = read(tmp_path, f"{names}\n{above}\n\n{below}\n")
+    assert (first.rows, second.rows) == (4, 3)
+    assert second.columns == (("Account", "VARCHAR"), ("Sum", "DOUBLE"), ("Tax", "DOUBLE"))
+    notes = {note.kind: note for note in second.notes}
+    assert notes["no-header"].text.endswith(
+        "the columns have the names of the table above, of row 1."
+    )
+    assert notes["preamble"].place == "row 7"
+
+
+@pytest.mark.parametrize("kinds", ["words", "width"])
+def test_names_are_not_lent_to_other_columns(tmp_path: Path, kinds: str) -> None:
+    above = "Item,North,South\nWheat,10.5,11.5\nRye,3.5,4.5\nOats,1.5,2.5"
+    below = "Oslo,a,1.5\nRome,b,2.5" if kinds == "words" else "Oslo,1.5,2.5,3\nRome,1.5,2.5,4"
+    infos = read(tmp_path, f"{above}\n\nPlaces\n\n{below}\n")
+    assert infos[0].rows == 3
+    assert "North" not in dict(infos[-1].columns)

@@ -201,12 +201,16 @@ def _analyse(
     data -= lender is not None
     data = data if told else below_names(view, rows, columns, profile, data)
     header, above, data = _header_of(view, region, rows, columns, profile, data, counting)
+    if not lender and (lender := _lender_for(view, region, earlier, columns, profile, header)):
+        header, above = [], [*above, *header]
     if above:
         columns = _columns_in_use(view, region, [*header, *rows[data:]])
         profile = column_kinds(view, rows, columns)
     raw, named, header = _names_of(view, region, header, rows[data:], columns)
     body_rows = rows[rows.index(header[-1]) + 1 if header else data :]
-    names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
+    names, empty, repeated = unique_names(raw)
+    if lender and not header:
+        names, empty, repeated = _lent_names(lender, columns), 0, 0
     body, again = _without_repeats(view, header, body_rows, columns, counting)
     notes = _notes_around(view, region, above, tail.remarks, columns, numbers)
     if lender and not header and body:
@@ -326,6 +330,37 @@ def _lender(earlier: Sequence[TableBlock], columns: Sequence[int]) -> TableBlock
     return next(
         (b for b in reversed(earlier[-20:]) if b.header_rows and b.columns == tuple(columns)), None
     )
+
+
+def _lender_for(
+    view: GridView,
+    region: Region,
+    earlier: Sequence[TableBlock],
+    columns: Sequence[int],
+    profile: Sequence[str],
+    header: Sequence[int],
+) -> TableBlock | None:
+    """The nearest table above with names for the columns of one that has none, or but a word above its
+    first column, and values of the same kinds in them."""
+    lone = len(header) == 1 and view.filled[header[0]] == 1
+    if region.titles or region.names or len(columns) < 3 or (header and not lone):
+        return None
+    for block in reversed(earlier[-20:]):
+        if not block.header_rows or block.columns[0] != columns[0]:
+            continue
+        if not set(columns) <= set(block.columns):
+            return None
+        kinds = column_kinds(view, block.body, columns) if block.body else []
+        hard = sum(kind in "ndb" for kind in profile)
+        pairs = zip(kinds, profile, strict=False)
+        return block if kinds and hard and all(a == b or a == "e" for a, b in pairs) else None
+    return None
+
+
+def _lent_names(lender: TableBlock, columns: Sequence[int]) -> tuple[str, ...]:
+    """The names that a table has for some of its columns."""
+    name_of = dict(zip(lender.columns, lender.names, strict=True))
+    return tuple(name_of[c] for c in columns)
 
 
 def _headings_of(
