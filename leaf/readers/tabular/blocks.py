@@ -208,12 +208,11 @@ def _analyse(
         profile = column_kinds(view, rows, columns)
     raw, named, header = _names_of(view, region, header, rows[data:], columns)
     body_rows = rows[rows.index(header[-1]) + 1 if header else data :]
-    names, empty, repeated = unique_names(raw)
-    if lender and not header:
-        names, empty, repeated = _lent_names(lender, columns), 0, 0
+    lender = None if header else lender
+    names, empty, repeated = (_lent_names(lender, columns), 0, 0) if lender else unique_names(raw)
     body, again = _without_repeats(view, header, body_rows, columns, counting)
     notes = _notes_around(view, region, above, tail.remarks, columns, numbers)
-    if lender and not header and body:
+    if lender and body:
         notes.append(lent_note(numbers[lender.top], numbers[body[0]]))
     else:
         notes += _header_notes(named, body, sure, names, empty, repeated, numbers)
@@ -221,14 +220,11 @@ def _analyse(
     if not lender:
         notes += _year_notes(view, header, body, columns, profile, numbers)
     notes += _numbering_notes(view, counting, columns, numbers)
-    notes += [
-        *repeat_notes([numbers[i] for i in again]),
-        *_gap_notes(view, body, columns, numbers),
-    ]
+    notes += repeat_notes([numbers[i] for i in again])
+    notes += _gap_notes(view, body, columns, numbers)
     above_body = [*header, counting] if header and counting >= 0 else header
-    repeats = headings_of_repeats(
-        view, max((*region.titles, *above), default=-1), header, again, columns[0]
-    )
+    title = max((*region.titles, *above), default=-1)
+    repeats = headings_of_repeats(view, title, header, again, columns[0])
     headings, lines = _headings_of(view, region, above_body, body, columns, repeats)
     doubtful = tuple(i for i in tail.doubtful if i in body[-100:])
     notes += heading_doubts([numbers[i] for i in lines])
@@ -320,7 +316,12 @@ def _header_of(
         return header, above, data
     late = [i for i in rows[:data] if i > header[-1]]
     header += [i for i in late if i < counting] or lower_names(
-        view, late, header, columns, [p for p, kind in enumerate(profile) if kind in "ndb"]
+        view,
+        late,
+        header,
+        columns,
+        [p for p, kind in enumerate(profile) if kind in "ndb"],
+        rows[data:],
     )
     return header, above, rows.index(header[-1]) + 1
 

@@ -22,6 +22,7 @@ from leaf.readers.tabular.cells import (
     shape_of,
 )
 from leaf.readers.tabular.grid import SAMPLE, GridView, first_text, fits_in
+from leaf.readers.tabular.options import names_options
 
 
 def first_data(
@@ -65,6 +66,8 @@ def below_names(
     below = [[str(view.cell(i, c)).strip() for c in columns] for i in rows[data : data + 60]]
     for n, row in enumerate(between, at + 1):
         if is_unit_row(view, row, columns) or _names_years(view, rows, n, columns, hard):
+            continue
+        if names_options(view, rows[at], row, rows[n + 1 :], columns):
             continue
         kinds = view.kinds(row, columns)
         cells = [str(view.cell(row, c)).strip() for c in columns]
@@ -296,9 +299,12 @@ def lower_names(
     header: Sequence[int],
     columns: Sequence[int],
     hard: Sequence[int],
+    below: Sequence[int],
 ) -> list[int]:
     """Of the rows between the fullest row of a header and the data, those that are lower rows of
     the header."""
+    if late and names_options(view, header[-1], late[0], below, columns):
+        return [late[0]]
     lower_rows: list[int] = []
     texts = [c for p, c in enumerate(columns) if p not in hard]
     for row in late:
@@ -475,12 +481,12 @@ def _carry(
         if r1 <= row <= r2 and c2 > c1
         for c in range(c1, c2 + 1)
     }
-    if not merged and len(positions) > 2 and positions[-1] - positions[0] == len(positions) - 1:
+    unnamed = all(is_empty(view.cell(i, columns[0])) for i in lower)
+    whole = len(positions) > 2 and positions[-1] - positions[0] == len(positions) - 1
+    if whole and not merged and not (unnamed and _has_names_below(view, lower, columns, positions)):
         return cells
     out = list(cells)
-    first = 1 + all(
-        is_empty(view.cell(i, columns[0])) for i in lower
-    )  # what names the first column alone is no group
+    first = 1 + unnamed  # what names the first column alone is no group
     for position, c in enumerate(columns):
         if not is_empty(out[position]):
             continue
@@ -489,3 +495,12 @@ def _carry(
         elif not merged and position >= first and any(not is_empty(view.cell(i, c)) for i in lower):
             out[position] = out[position - 1]
     return out
+
+
+def _has_names_below(
+    view: GridView, lower: Sequence[int], columns: Sequence[int], positions: Sequence[int]
+) -> bool:
+    """Whether lower rows go on to the right of an upper one that names the first columns by itself, from
+    below its last name on."""
+    rest = columns[positions[-1] :]
+    return len(rest) > 1 and all(any(not is_empty(view.cell(i, c)) for i in lower) for c in rest)

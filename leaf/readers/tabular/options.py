@@ -1,0 +1,46 @@
+"""A second row of names, as survey programs write it: options of questions below names that are blank
+for all but the first option of each.
+
+Its words may stand among the values below, as an option that was chosen repeats its own text; they
+are the only value of their column then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaf.readers.tabular.cells import is_empty, kind_of
+from leaf.readers.tabular.grid import SAMPLE, GridView
+
+
+def names_options(
+    view: GridView, upper: int, row: int, below: Sequence[int], columns: Sequence[int]
+) -> bool:
+    """Whether a row has words for all gaps of the row of names above it, and none where each row of data
+    has a number or a date."""
+    gaps = [c for c in columns if is_empty(view.cell(upper, c))]
+    cells = {c: str(cell).strip() for c in columns if not is_empty(cell := view.cell(row, c))}
+    if not gaps or gaps[0] == columns[0] or not all(c in cells for c in gaps):
+        return False
+    if any(kind_of(view.cell(row, c)) != "t" for c in cells):
+        return False
+    questions = {c - 1 for c in gaps} - {*gaps}
+    if not all(c in cells for c in questions):
+        return False
+    rows = below[:SAMPLE]
+    needed = [c for c in columns if _is_needed(view, rows, c)]
+    if not needed or any(c in cells for c in needed):
+        return False
+    options = {*gaps, *questions}
+    return all(_may_name(view, rows, c, text, c in options) for c, text in cells.items())
+
+
+def _is_needed(view: GridView, rows: Sequence[int], column: int) -> bool:
+    """Whether each of some rows, three at least, has a number or a date in a column."""
+    return len(rows) > 2 and all(kind_of(view.cell(i, column)) in "nyd" for i in rows)
+
+
+def _may_name(view: GridView, rows: Sequence[int], column: int, text: str, option: bool) -> bool:
+    """Whether a word is no value of its column, or an option and its only one."""
+    values = {str(cell).strip() for i in rows if not is_empty(cell := view.cell(i, column))}
+    return text not in values or (option and len(values) == 1)
