@@ -12,6 +12,7 @@ from leaf.readers.tabular.labels import Label
 
 if TYPE_CHECKING:
     from leaf.readers.tabular.spans import Bools, Floats, TableNumbers
+    from leaf.readers.tabular.sums import Sign
 
 _LEAST = re.compile(r"min")
 _MOST = re.compile(r"max")
@@ -39,6 +40,18 @@ def summaries(
         if bits is not None:
             bits_of[row] = bits
     return bits_of
+
+
+def last_summaries(called: Mapping[int, Sign], rows: int) -> set[int]:
+    """The last rows of a table, where they are called by two words or more in the column of names (`Mean`,
+    `SD`), and are few beside the others."""
+    last = set[int]()
+    for row in range(rows - 1, -1, -1):
+        sign = called.get(row)
+        if not (sign and sign.stub and sign.times == 1 and sign.label and sign.label.exact):
+            break
+        last.add(row)
+    return last if len(last) > 1 and 4 * len(last) <= rows else set()
 
 
 def _bits(numbers: TableNumbers, row: int, word: str, data: Bools) -> float | None:

@@ -54,6 +54,10 @@ _MOST_CALLED = 10_000
 *Female* and *Total*, all of them are named, and none is left out."""
 _NAMED = 200_000
 """Rows up to which names beside words are compared with the names of the parts."""
+_SPREADS = ", ".join(
+    map(literal, ("sd", "s.d.", "std dev", "std. dev.", "st. dev.", "standard deviation"))
+)
+"""How rows of standard deviations are called, in lower case, beside what `labels` knows."""
 _UNHINTED = 300
 """Cells that are looked at one by one sooner than the pattern for all of them is made ready."""
 _LOOKED_AT = 5_000
@@ -95,7 +99,31 @@ class TotalRows:
                 label = words[text]
                 if row not in labels or (label.exact and not labels[row][0].exact):
                     labels[row] = (label, index)
-        return labels
+        return labels | self._spreads(labels)
+
+    def _spreads(self, labels: Mapping[int, tuple[Label, int]]) -> dict[int, tuple[Label, int]]:
+        """Rows called `SD` below one called a mean: by itself that is South Dakota."""
+        means = {
+            row: index
+            for row, (label, index) in labels.items()
+            if label.exact and label.kind == "average" and index >= 0
+        }
+        spreads: dict[int, tuple[Label, int]] = {}
+        for index in set(means.values()):
+            near = {
+                row for mean, at in means.items() if at == index for row in (mean + 1, mean + 2)
+            }
+            name = f"lower(trim({self.table.column(index)}))"
+            rest = f"WHERE {name} IN ({_SPREADS}) LIMIT {_ORDINARY}"
+            for row, text in self.table.asked(
+                f"{self.table.number}, {self.table.column(index)}", rest
+            ):
+                if int(row) in near and int(row) not in labels:
+                    spreads[int(row)] = (
+                        Label("average", True, text.strip(), False, word="std"),
+                        index,
+                    )
+        return spreads
 
     def _holding(self, column: str, texts: Sequence[str]) -> list[tuple[int, str]]:
         """Rows with one of these texts; at most a few more than half of all."""

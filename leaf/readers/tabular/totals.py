@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from leaf.readers.tabular.labels import Label, is_ordinary, is_rate, is_said
 from leaf.readers.tabular.overlaps import overlapping
 from leaf.readers.tabular.spans import Level, SumSpan, TableNumbers
-from leaf.readers.tabular.summaries import summaries
+from leaf.readers.tabular.summaries import last_summaries, summaries
 from leaf.readers.tabular.sums import SEARCHED, Sign, SumSearch
 from leaf.readers.tabular.tiles import Tiling, tiling
 
@@ -106,12 +106,18 @@ def _averages(
     if not called:
         return {}, {}
     bits = summaries(numbers, {r: s.label for r, s in called.items() if s.label}, set(apart))
+    last = last_summaries(called, len(numbers.values))
     marks, doubts = {}, {}
     for row, sign in called.items():
         structure = _structure(sign)
         if row in bits and structure + bits[row] >= PROOF:
             marks[row] = ProvenRow("note")
-        elif structure >= 4 or (row in bits and bits[row] >= 4 and sign.stub) or _is_summary(sign):
+        elif (
+            structure >= 4
+            or (row in bits and bits[row] >= 4 and sign.stub)
+            or _is_summary(sign)
+            or row in last
+        ):
             doubts[row] = DoubtfulRow("summary", True)
     return marks, doubts
 
