@@ -560,3 +560,24 @@ def test_levels_of_pandas_and_the_name_of_their_index(tmp_path: Path) -> None:
     assert [name for name, _ in info.columns] == ["region", "2020 / A", "2020 / B", "2021 / A"]
     assert info.rows == 3
     assert "titles-doubtful" not in {note.kind for note in info.notes}
+
+
+PLATE = """
+| Temperature: 24.6 °C
+<> | 1 | 2 | 3 | 4 | 5 | 6
+A | 1.25 | 0.75 | 0.5 | 3.5 | 3.75 | 2.25
+B | 3.25 | 2.75 | 1.5 | 3.5 | 0.75 | 1.25
+C | 1.5 | 1.25 | 0.25 | 3.5 | 0.5 | 1.75
+"""
+
+
+def test_plate_below_a_measured_line_has_its_numbers_for_names() -> None:
+    (block,) = blocks_of(PLATE)
+    assert block.names == ("<>", "1", "2", "3", "4", "5", "6")
+    assert kept([block]) == [3, 4, 5]
+    assert notes_of(block)["preamble"] == "row 1"
+
+
+def test_record_that_counts_below_a_line_of_text_is_data() -> None:
+    (block,) = blocks_of("| Scores |\nAnna | 1 | 2 | 3\nBob | 4 | 2 | 7\nEve | 5 | 2 | 6")
+    assert 2 in kept([block])

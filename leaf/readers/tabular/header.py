@@ -182,9 +182,10 @@ def _is_year_header(
         return False
     steps = {b - a for a, b in pairwise(values)}
     counted = len(steps) == 1 and abs(next(iter(steps))) == 1 and values[0] in (0, 1, 5)
-    texts_above = at > 0 and "t" in view.kinds(rows[at - 1], columns)
+    # Lines of text above are no names; a few numbers below one may be a record.
+    first = at == 0 or (len(cells) > 5 and all(view.lone(i) for i in rows[:at]))
     others_text = all(kinds[p] in "te" for p in range(len(columns)) if p not in hard)
-    return counted and others_text and not texts_above and at == 0 and len(hard) < len(columns)
+    return counted and others_text and first and len(hard) < len(columns)
 
 
 def _names_years(
@@ -386,6 +387,8 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
         ]
         if spans:
             return 1 < spans[0] < 0.6 * (columns[-1] - columns[0] + 1)
+        if _MEASURED.match(first_text(view, row)):
+            return False
         return at[0] > 0 and len(columns) > 2
     if any(kind_of(view.cell(row, columns[p])) not in "tyn" for p in at):
         return False
@@ -428,6 +431,8 @@ def _is_record(view: GridView, row: int, columns: Sequence[int]) -> bool:
     return words > 0 and len(sizes) > 2 and len(steps) > 1 and max(sizes) >= 100
 
 
+_MEASURED = re.compile(r"[^\d:]{2,40}:\s*[-+]?\d+[.,]\d")
+"""`Temperature: 24.6 °C`: what programs of instruments write above a table, and no name of columns."""
 _CODE_NAME = re.compile(r"[A-Za-z][\w.:#-]*", re.ASCII)
 _CODED = re.compile(r"[\d_]|[a-z][A-Z]|[A-Z]{2}", re.ASCII)
 _RECORD = re.compile(r"\{\s*\"\w+\".*\}", re.DOTALL)
