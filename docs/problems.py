@@ -39,7 +39,7 @@ LOCALS = (
     ("drive/drive.py", "attach_folder", "incomplete"),
     ("drive/listing.py", "_page", "incomplete"),
     ("files/line.py", "lost_file", "error"),
-    ("readers/tabular/blocks.py", "_loose", "text"),
+    ("readers/tabular/block_notes.py", "_loose", "text"),
     ("readers/tabular/integrity.py", "_adding_up", "text"),
     ("readers/tabular/integrity.py", "_called", "text"),
     ("readers/tabular/sheets.py", "_on", "where"),

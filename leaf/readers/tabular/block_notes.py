@@ -90,3 +90,52 @@ def title_doubts(
         f"be rows of data."
     )
     return [Note("titles-doubtful", text, len(rows), places(rows))]
+
+
+def loose_notes(cells: int, rows: Sequence[int]) -> list[Note]:
+    """Of rows by their numbers whose filled cells are in no table."""
+    if not rows:
+        return []
+    return [Note("loose-cells", _loose(cells, len(rows)), cells, places(rows))]
+
+
+def _loose(cells: int, rows: int) -> str:
+    text = (
+        f"{cells:,} cells in {rows:,} rows belong to no table and were not loaded into one; they "
+        f"can be read as text."
+    )
+    if rows == 1:
+        text = (
+            f"{cells:,} cells in one row belong to no table and were not loaded into one; they "
+            f"can be read as text."
+        )
+    if cells == 1:
+        text = "1 cell belongs to no table and was not loaded into one; it can be read as text."
+    return text
+
+
+def several_notes(blocks: int) -> list[Note]:
+    if blocks < 2:
+        return []
+    text = f"{blocks} separate tables were found here; each was loaded on its own."
+    return [Note("several-blocks", text, blocks)]
+
+
+def unnamed_note(names: Sequence[str], first: str) -> Note:
+    """Of a table without a header, and where its first row stands."""
+    text = f"No header row was found: the columns are named {names[0]} to {names[-1]}."
+    return Note("no-header", text, 0, first)
+
+
+def names_notes(names: Sequence[str], empty: int, repeated: int, place: str) -> list[Note]:
+    """Of `empty` names that were made up and `repeated` ones that got a number, in the header at
+    `place`."""
+    notes = []
+    if empty:
+        unnamed = [name for name in names if name.startswith("column_")][:6]
+        text = f"{empty} columns have no name; they are called {', '.join(unnamed)}."
+        notes.append(Note("names-empty", text, empty, place))
+    if repeated:
+        text = f"{repeated} column names are repeated; a number was added to each."
+        notes.append(Note("names-repeated", text, repeated, place))
+    return notes

@@ -15,12 +15,17 @@ from leaf.readers.base import Note, TableInfo
 from leaf.readers.tabular.block_notes import (
     heading_doubts,
     lent_note,
+    loose_notes,
+    names_notes,
     numbers_notes,
     preamble_note,
     repeat_notes,
+    several_notes,
     title_doubts,
+    unnamed_note,
 )
 from leaf.readers.tabular.cells import is_empty, is_rule, places, unique_names
+from leaf.readers.tabular.comment_lines import parting_comments
 from leaf.readers.tabular.described import described_names, description_notes
 from leaf.readers.tabular.footers import cut_remarks, footer_notes, remark_doubts
 from leaf.readers.tabular.grid import (
@@ -48,7 +53,6 @@ from leaf.readers.tabular.headings import (
     titled_headings,
 )
 from leaf.readers.tabular.numbered import gives_forms, numbering_row
-from leaf.readers.tabular.parted import parting_comments
 from leaf.readers.tabular.regions import find_regions, is_table, split_columns
 from leaf.readers.tabular.sheet_grid import SheetGrid
 
@@ -119,31 +123,10 @@ def find_tables(
             blocks.append(_analyse(view, region, numbers, blocks, header))
         else:
             loose += [*region.titles, *region.rows, *region.footers]
-    notes: list[Note] = []
     blocks = _naming_repeats(blocks, numbers)
-    if loose:
-        rows = sorted({numbers[i] for i in loose})
-        cells = sum(filled[i] for i in set(loose))
-        notes.append(Note("loose-cells", _loose(cells, len(rows)), cells, places(rows)))
-    if len(blocks) > 1:
-        text = f"{len(blocks)} separate tables were found here; each was loaded on its own."
-        notes.append(Note("several-blocks", text, len(blocks)))
+    cells = sum(filled[i] for i in set(loose))
+    notes = loose_notes(cells, sorted({numbers[i] for i in loose})) + several_notes(len(blocks))
     return GridContent(tuple(blocks), tuple(notes))
-
-
-def _loose(cells: int, rows: int) -> str:
-    text = (
-        f"{cells:,} cells in {rows:,} rows belong to no table and were not loaded into one; they "
-        f"can be read as text."
-    )
-    if rows == 1:
-        text = (
-            f"{cells:,} cells in one row belong to no table and were not loaded into one; they "
-            f"can be read as text."
-        )
-    if cells == 1:
-        text = "1 cell belongs to no table and was not loaded into one; it can be read as text."
-    return text
 
 
 _DASHES = frozenset("-=_–—")
@@ -400,11 +383,9 @@ def _header_notes(
     repeated: int,
     numbers: Sequence[int],
 ) -> list[Note]:
-    notes = []
     if not header:
-        text = f"No header row was found: the columns are named {names[0]} to {names[-1]}."
-        notes.append(Note("no-header", text, 0, places([numbers[body[0]]]) if body else ""))
-        return notes
+        return [unnamed_note(names, places([numbers[body[0]]]) if body else "")]
+    notes: list[Note] = []
     place = places([numbers[i] for i in header])
     if len(header) > 1:
         text = (
@@ -418,26 +399,7 @@ def _header_notes(
             "header by its place."
         )
         notes.append(Note("header-assumed", text, 0, place))
-    if empty:
-        unnamed = [n for n in names if n.startswith("column_")][:6]
-        notes.append(
-            Note(
-                "names-empty",
-                f"{empty} columns have no name; they are called {', '.join(unnamed)}.",
-                empty,
-                place,
-            )
-        )
-    if repeated:
-        notes.append(
-            Note(
-                "names-repeated",
-                f"{repeated} column names are repeated; a number was added to each.",
-                repeated,
-                place,
-            )
-        )
-    return notes
+    return notes + names_notes(names, empty, repeated, place)
 
 
 def _year_notes(

@@ -244,3 +244,13 @@ def column_number(letters: bytes) -> int:
 def cell_range(top: int, left: int, bottom: int, right: int) -> str:
     """`A4:F1204`, from 0-based places."""
     return f"{column_letter(left)}{top + 1}:{column_letter(right)}{bottom + 1}"
+
+
+def size_of(cell: Any) -> float | None:
+    """How much a cell is, without its sign; None for what is no number by itself."""
+    if isinstance(cell, int | float):
+        return abs(cell)
+    try:
+        return abs(float(re.sub(r"[\s',’%]", "", str(cell))))
+    except ValueError:
+        return None

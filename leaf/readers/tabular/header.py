@@ -10,6 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from leaf.readers.tabular.beside_names import is_labels, is_record, is_section_title
 from leaf.readers.tabular.cells import (
     is_empty,
     is_measure,
@@ -20,6 +21,7 @@ from leaf.readers.tabular.cells import (
     kind_of,
     name_of,
     shape_of,
+    size_of,
 )
 from leaf.readers.tabular.grid import SAMPLE, GridView, first_text, fits_in
 from leaf.readers.tabular.options import names_options
@@ -223,26 +225,16 @@ def names_a_year(
     if len(years) != 1 or kinds[years[0]] != "y" or not {"t"} <= others <= {"t", "e"}:
         return False
     column = columns[years[0]]
-    values = [_size(view.cell(i, column)) for i in rows[1 : 1 + SAMPLE]]
+    values = [size_of(view.cell(i, column)) for i in rows[1 : 1 + SAMPLE]]
     sizes = [value for value in values if value is not None]
     near = [value for value in sizes if 1000 <= value <= 4000]
-    round_one = (_size(view.cell(rows[0], column)) or 0) % 100 == 0
+    round_one = (size_of(view.cell(rows[0], column)) or 0) % 100 == 0
     return (
         len(sizes) > 1
         and not round_one
         and not any(1900 <= value <= 2100 for value in near)
         and len(near) <= 0.2 * len(sizes)
     )
-
-
-def _size(cell: Any) -> float | None:
-    """How much a cell is, without its sign; None for what is no number by itself."""
-    if isinstance(cell, int | float):
-        return abs(cell)
-    try:
-        return abs(float(re.sub(r"[\s',’%]", "", str(cell))))
-    except ValueError:
-        return None
 
 
 def _first_text_row(
@@ -313,23 +305,10 @@ def lower_names(
         named = any(not is_empty(view.cell(row, columns[p])) for p in hard)
         if not named or not may_name(view, row) or (above and not is_unit_row(view, row, columns)):
             break
-        if _is_section_title(view, row, columns):
+        if is_section_title(view, row, columns):
             break
         lower_rows.append(row)
     return lower_rows
-
-
-def _is_section_title(view: GridView, row: int, columns: Sequence[int]) -> bool:
-    """Whether the only cell of a row below the names is merged over nearly all columns: it stands above
-    the rows that follow, and names no column."""
-    if view.filled[row] != 1 or len(columns) < 3:
-        return False
-    return any(
-        r1 == r2 == row
-        and not is_empty(view.cell(row, c1))
-        and sum(c1 <= c <= c2 for c in columns) >= 0.8 * len(columns)
-        for (r1, c1), (r2, c2) in view.merges
-    )
 
 
 def header_rows(view: GridView, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
@@ -392,11 +371,11 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
         return at[0] > 0 and len(columns) > 2
     if any(kind_of(view.cell(row, columns[p])) not in "tyn" for p in at):
         return False
-    if _is_record(view, row, [columns[p] for p in at]):
+    if is_record(view, row, [columns[p] for p in at]):
         return False
     if len(at) == 2 and first_text(view, row).endswith(":"):
         return False
-    if _is_labels(view, row, columns):
+    if is_labels(view, row, columns):
         return False
     if at == list(range(len(at))) and len(at) <= 2 and len(columns) > 3:
         return False
@@ -406,29 +385,6 @@ def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
             return True
         return len(set(texts)) < len(texts) or _completes(view, row, lower, columns)
     return True
-
-
-def _is_labels(view: GridView, row: int, columns: Sequence[int]) -> bool:
-    """Whether a row is `Name:, Anke Reuter, , Dept.:, Sales`: different labels with a colon, each with
-    its value beside it, and nothing else."""
-    texts = ["" if is_empty(cell := view.cell(row, c)) else str(cell).strip() for c in columns]
-    labels = [p for p, text in enumerate(texts) if text.endswith(":")]
-    values = [p + 1 for p in labels if p + 1 < len(texts) and texts[p + 1]]
-    if not labels or len(values) < len(labels) or set(labels) & set(values):
-        return False
-    if len({texts[p] for p in labels}) < len(labels):
-        return False
-    return {p for p, text in enumerate(texts) if text} == {*labels, *values}
-
-
-def _is_record(view: GridView, row: int, columns: Sequence[int]) -> bool:
-    """Whether a row above names says what its file is (`EXTF;700;21;Buchungsstapel`): words, and
-    numbers that neither count columns nor are years."""
-    cells = [view.cell(row, c) for c in columns]
-    sizes = [size for cell in cells if kind_of(cell) == "n" and (size := _size(cell)) is not None]
-    words = sum(kind_of(cell) == "t" for cell in cells)
-    steps = {b - a for a, b in pairwise(sizes)}
-    return words > 0 and len(sizes) > 2 and len(steps) > 1 and max(sizes) >= 100
 
 
 _MEASURED = re.compile(r"[^\d:]{2,40}:\s*[-+]?\d+[.,]\d")

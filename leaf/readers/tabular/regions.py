@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from leaf.readers.tabular.cells import CODE, FOOTER, is_empty, kind_of, shape_of
+from leaf.readers.tabular.continued import headings_of_part, stands_first
 from leaf.readers.tabular.grid import SAMPLE, GridView, Region, extent_of, first_text, fits_in
 from leaf.readers.tabular.header import are_names
 from leaf.readers.tabular.names import with_names
-from leaf.readers.tabular.parts import headings_of_part, stands_first
 
 
 def find_regions(view: GridView) -> list[Region]:

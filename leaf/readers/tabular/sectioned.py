@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 from io import StringIO
 from itertools import islice
 
-from leaf.readers.base import Note
+from leaf.readers.tabular.block_notes import (
+    loose_notes,
+    names_notes,
+    several_notes,
+    unnamed_note,
+)
 from leaf.readers.tabular.cells import is_empty, places, unique_names
 from leaf.readers.tabular.dialect import Dialect, Records
 from leaf.readers.tabular.footers import footer_notes
@@ -100,7 +105,9 @@ def section_blocks(grid: Sequence[Sequence[str]]) -> GridContent:
             blocks.append(_block(grid, part, columns))
         else:
             loose += [i for i in (part.header, *part.remarks) if i >= 0]
-    return GridContent(tuple(blocks), tuple(_notes(blocks, grid, sorted(loose))))
+    cells = sum(not is_empty(cell) for i in loose for cell in grid[i])
+    notes = loose_notes(cells, [i + 1 for i in sorted(loose)]) + several_notes(len(blocks))
+    return GridContent(tuple(blocks), tuple(notes))
 
 
 def _columns(grid: Sequence[Sequence[str]], part: _Part) -> list[int]:
@@ -120,16 +127,10 @@ def _block(grid: Sequence[Sequence[str]], part: _Part, columns: Sequence[int]) -
     header = grid[part.header] if part.header >= 0 else []
     names, empty, repeated = unique_names(header[c] if c < len(header) else "" for c in columns)
     notes = footer_notes([i + 1 for i in part.remarks])
-    if not header:
-        text = f"No header row was found: the columns are named {names[0]} to {names[-1]}."
-        notes.append(Note("no-header", text, 0, places([part.body[0] + 1])))
-    elif empty:
-        unnamed = ", ".join([name for name in names if name.startswith("column_")][:6])
-        text = f"{empty} columns have no name; they are called {unnamed}."
-        notes.append(Note("names-empty", text, empty, places([part.header + 1])))
-    if repeated:
-        text = f"{repeated} column names are repeated; a number was added to each."
-        notes.append(Note("names-repeated", text, repeated, places([part.header + 1])))
+    if header:
+        notes += names_notes(names, empty, repeated, places([part.header + 1]))
+    else:
+        notes.append(unnamed_note(names, places([part.body[0] + 1])))
     kinds = ((i, _ROLES[_role(grid[i])]) for i in part.body)
     return TableBlock(
         part.header if header else part.body[0],
@@ -144,21 +145,3 @@ def _block(grid: Sequence[Sequence[str]], part: _Part, columns: Sequence[int]) -
         name=part.section,
         told=tuple((i, kind) for i, kind in kinds if kind != "data"),
     )
-
-
-def _notes(
-    blocks: Sequence[TableBlock], grid: Sequence[Sequence[str]], loose: Sequence[int]
-) -> list[Note]:
-    notes = []
-    if loose:
-        cells = sum(not is_empty(cell) for i in loose for cell in grid[i])
-        rows = "one row" if len(loose) == 1 else f"{len(loose):,} rows"
-        text = (
-            f"{cells:,} cells in {rows} belong to no table and were not loaded into one; they can "
-            f"be read as text."
-        )
-        notes.append(Note("loose-cells", text, cells, places([i + 1 for i in loose])))
-    if len(blocks) > 1:
-        text = f"{len(blocks)} separate tables were found here; each was loaded on its own."
-        notes.append(Note("several-blocks", text, len(blocks)))
-    return notes
