@@ -437,6 +437,22 @@ def test_a_merged_head_over_the_last_columns_names_all_of_them(
     assert [name for name, _ in info.columns] == names
 
 
+def test_a_group_ends_where_a_group_above_it_begins(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        ",Men,,Women,\n,Aged 20 to 30,,,\nYear,first,second,third,fourth\n"
+        + "".join(f"{2000 + n},{n}.5,{n * 3}.25,{n * 7}.5,{n * 2}.75\n" for n in range(1, 8))
+    )
+    (info,) = DelimitedReader().tables(path, tmp_path / "out")
+    assert [name for name, _ in info.columns] == [
+        "Year",
+        "Men / Aged 20 to 30 / first",
+        "Men / Aged 20 to 30 / second",
+        "Women / third",
+        "Women / fourth",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "first", "names"),
     [

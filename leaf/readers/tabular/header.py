@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -419,8 +419,11 @@ def header_names(view: GridView, header: list[int], columns: list[int]) -> list[
         return ["" for _ in columns]
     levels = [[view.cell(i, c) for c in columns] for i in header]
     last = len(header) if _has_merge(view, header[-1], columns) else len(header) - 1
+    above: list[list[Any]] = []
     for depth, row in enumerate(header[:last]):
-        levels[depth] = _carry(view, row, header[depth + 1 :], columns, levels[depth])
+        begins = {p for upper in above for p, cell in enumerate(upper) if not is_empty(cell)}
+        above.append(levels[depth])
+        levels[depth] = _carry(view, row, header[depth + 1 :], columns, levels[depth], begins)
     names = []
     for position in range(len(columns)):
         parts: list[str] = []
@@ -433,8 +436,15 @@ def header_names(view: GridView, header: list[int], columns: list[int]) -> list[
 
 
 def _carry(
-    view: GridView, row: int, lower: Sequence[int], columns: list[int], cells: list[Any]
+    view: GridView,
+    row: int,
+    lower: Sequence[int],
+    columns: list[int],
+    cells: list[Any],
+    begins: Collection[int],
 ) -> list[Any]:
+    """The cells of an upper row of a header, each group over the columns below it. `begins` are positions
+    at which a row above begins a group: none of this row goes on over these."""
     positions = [p for p, cell in enumerate(cells) if not is_empty(cell)]
     merged = {
         c: c1
@@ -453,7 +463,9 @@ def _carry(
             continue
         if c in merged:
             out[position] = view.cell(row, merged[c])
-        elif not merged and position >= first and any(not is_empty(view.cell(i, c)) for i in lower):
+        elif position in begins or position < first or merged:
+            continue
+        elif any(not is_empty(view.cell(i, c)) for i in lower):
             out[position] = out[position - 1]
     return out
 
