@@ -47,6 +47,7 @@ EFFECTS: dict[str, Effect] = {
             *("records-elsewhere", "scaled", "zeros-in-front"),
             *(
                 "numbers-ambiguous",
+                "flags-apart",
                 "footnote-marks",
                 "date-serials",
                 "dates-ambiguous",
@@ -80,6 +81,7 @@ EFFECTS: dict[str, Effect] = {
                 "binary-left-out",
                 "controls-mended",
                 "cues-skipped",
+                "dimensions-parted",
                 "few-words",
                 "formulas-of-texts",
                 "hidden-columns",

@@ -12,6 +12,7 @@ what a spreadsheet shows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from leaf.readers.tabular.delimited_large import streamed, through_duckdb
 from leaf.readers.tabular.delimited_source import (
     HEAD_ROWS,
     DelimitedSource,
+    as_loaded,
     blocks_of,
     check_rows,
     count_lines,
@@ -34,6 +36,7 @@ from leaf.readers.tabular.delimited_source import (
     records_of,
     shifted,
     usual_width,
+    without_flags,
 )
 from leaf.readers.tabular.grid import TableBlock, hard_columns
 from leaf.readers.tabular.headings import joined_words
@@ -63,6 +66,7 @@ class DelimitedReader:
         size = path.stat().st_size
         if size <= FAST_BYTES:
             grid, notes = read_grid(source)
+            grid = as_loaded(source, grid)
             content = blocks_of(source, grid)
             title = title_above(grid, content.blocks)
             largest = max(content.blocks, key=lambda b: len(b.body), default=None)
@@ -70,7 +74,7 @@ class DelimitedReader:
             notes += content.notes + (largest.notes if largest else ())
             notes += tuple(n for block in content.blocks for n in called_totals(grid, block))
         else:
-            head = list(islice(records_of(source), HEAD_ROWS))
+            head = as_loaded(source, list(islice(records_of(source), HEAD_ROWS)))
             content = blocks_of(source, head)
             title = title_above(head, content.blocks)
             first = content.blocks[0] if content.blocks else None
@@ -136,14 +140,23 @@ class DelimitedReader:
     def tables(self, path: Path, out: Path, *, header: int = 0) -> list[TableInfo]:
         """Every table of the file as Parquet; most have one. `header` is how many rows at its top
         are known to be its header."""
-        source = open_source(path)
-        size = path.stat().st_size
-        if size >= FAST_BYTES and not header:
-            info = through_duckdb(source, out)
-            if info:
-                return [info]
-        small = size <= GRID_BYTES or source.sectioned  # whose tables lie all over the file
-        return _from_grid(source, out, header) if small else [streamed(source, out)]
+        source, notes = without_flags(open_source(path), out)
+        try:
+            infos = _tables(source, out, header)
+        finally:
+            if source.path != path:
+                source.path.unlink()
+        return [replace(info, notes=(*notes, *info.notes)) for info in infos]
+
+
+def _tables(source: DelimitedSource, out: Path, header: int) -> list[TableInfo]:
+    size = source.path.stat().st_size
+    if size >= FAST_BYTES and not header:
+        info = through_duckdb(source, out)
+        if info:
+            return [info]
+    small = size <= GRID_BYTES or source.sectioned  # whose tables lie all over the file
+    return _from_grid(source, out, header) if small else [streamed(source, out)]
 
 
 def _from_grid(source: DelimitedSource, out: Path, header: int) -> list[TableInfo]:

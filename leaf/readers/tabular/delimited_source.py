@@ -18,6 +18,7 @@ from leaf.readers.tabular.blocks import find_tables
 from leaf.readers.tabular.cells import places, unique_names
 from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable
 from leaf.readers.tabular.dialect import Dialect, Records, sniff
+from leaf.readers.tabular.eurostat import dimensions_of, flag_layout, parted_rows, write_parted
 from leaf.readers.tabular.grid import GridContent, TableBlock
 from leaf.readers.tabular.sectioned import section_blocks, sections_dialect
 from leaf.readers.tabular.single import one_column
@@ -46,6 +47,8 @@ class DelimitedSource:
     dialect: Dialect
     sectioned: bool = False
     """Whether each line says of which table it is."""
+    dimensions: tuple[str, ...] = ()
+    """Names of what the first cell of each row holds, where numbers have flags behind them."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -94,7 +97,28 @@ def open_source(path: Path) -> DelimitedSource:
             f"This file has {dialect.width:,} columns; the limit is {MAX_COLUMNS:,}.",
             "Turn columns into rows, or export fewer of them.",
         )
-    return DelimitedSource(path, encoding, dialect, sections is not None)
+    dimensions = dimensions_of(sample, dialect)
+    return DelimitedSource(path, encoding, dialect, sections is not None, dimensions)
+
+
+def without_flags(source: DelimitedSource, out: Path) -> tuple[DelimitedSource, tuple[Note, ...]]:
+    """A source with each dimension and the flags of each period in a column of their own, written
+    into `out`, and what is said of that; the source itself where it has none."""
+    layout = flag_layout(records_of(source), source.dimensions) if source.dimensions else None
+    if layout is None:
+        return source, ()
+    target = out / "parted.csv"
+    write_parted(records_of(source), layout, target)
+    parted = DelimitedSource(
+        target, Encoding("utf-8", 0, False, "\n"), Dialect(width=len(layout.names))
+    )
+    return parted, (*source.notes, *layout.notes())
+
+
+def as_loaded(source: DelimitedSource, grid: list[list[str]]) -> list[list[str]]:
+    """Some records of a file, from its first on, with the columns that its table will have."""
+    layout = flag_layout(grid, source.dimensions) if source.dimensions else None
+    return list(parted_rows(grid, layout)) if layout else grid
 
 
 def reader(source: DelimitedSource) -> tuple[Iterator[list[str]], Records]:
