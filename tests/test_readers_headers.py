@@ -531,6 +531,27 @@ def test_years_above_flagged_numbers_are_names(tmp_path: Path) -> None:
     assert names == ["freq,unit,geo", "2019", "2020", "2021"]
 
 
+@pytest.mark.parametrize(
+    ("first", "names"),
+    [
+        ("State", ["State", "Area (ha) / 2020", "Area (ha) / 2021", "Crop (t) / 2020"]),
+        ("North", ["State", "Area (ha)", "Area (ha)_2", "Crop (t)"]),
+    ],
+    ids=["the name again", "a name of its own"],
+)
+def test_years_below_a_name_that_stands_in_each_row_are_names(
+    tmp_path: Path, first: str, names: list[str]
+) -> None:
+    """As SIDRA of Brazil writes merged names."""
+    head = "Table 1612\nState;Area (ha);Area (ha);Crop (t);Crop (t)\n{};2020;2021;2020;2021\n"
+    rows = "".join(f"Region {n};{n}1075;{n}3789;{n}62951;{n}10758\n" for n in range(3, 9))
+    path = tmp_path / "a.csv"
+    path.write_text(head.format(first) + rows)
+    (info,) = DelimitedReader().tables(path, tmp_path / "out")
+    assert [name for name, _ in info.columns][:4] == names
+    assert info.rows == 6 + (first != "State")
+
+
 def test_a_record_of_the_file_above_the_names_is_no_part_of_them(tmp_path: Path) -> None:
     """As DATEV writes bookings."""
     record = '"EXTF";700;21;"Buchungsstapel";12;20240901120000000;"RE";"";1001;20001\n'

@@ -183,3 +183,35 @@ def test_all_words_below_a_drawn_line_are_remarks(tmp_path: Path, line: str) -> 
 def test_names_below_a_line_and_a_total_stay(tmp_path: Path) -> None:
     _, last = csv_of(tmp_path, ["____,,", "Total,31,11540.75", "Foxtrot,,"])
     assert last[-2:] == ["Total", "Foxtrot"]
+
+
+LEGEND = (
+    "Source: own survey",
+    "Legend",
+    "Sign;Meaning",
+    "-;Zero",
+    "0;Zero by rounding",
+    "X;Secret",
+)
+
+
+@pytest.mark.parametrize(
+    ("below", "remarks", "rows"),
+    [
+        (LEGEND, 6, 6),
+        (("Oslo;500", *LEGEND), 1, 11),
+        (("Oslo;about 500",), 0, 7),
+        (("Source: own survey", "Oslo;500;12;3"), 0, 8),
+    ],
+    ids=["a legend", "below a short record", "a short record", "a record below"],
+)
+def test_a_legend_below_a_remark_is_no_data(
+    tmp_path: Path, below: Sequence[str], remarks: int, rows: int
+) -> None:
+    names = "Town;Persons;Houses;Schools"
+    towns = [f"Town {n};{n * 311};{n * 97};{n}" for n in range(1, 7)]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join([names, *towns, *below]) + "\n", "utf-8")
+    (info,) = DelimitedReader().tables(path, tmp_path / "out")
+    assert info.rows == rows
+    assert sum(note.count for note in info.notes if note.kind == "footer") == remarks

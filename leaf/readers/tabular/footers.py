@@ -73,7 +73,7 @@ def cut_remarks(view: GridView, rows: list[int], columns: Sequence[int]) -> Tail
     sure: list[int] = []
     doubtful: list[int] = []
     for at in range(start, len(rows)):
-        if end.is_remark(at) or (sure and end.goes_on(at, sure[-1])):
+        if end.is_remark(at) or (sure and (end.goes_on(at, sure[-1]) or end.explains(at))):
             sure.append(at)
         elif sure or FOOTER.match(first_text(view, rows[at])):
             doubtful.append(at)
@@ -131,7 +131,8 @@ def _may_end(view: GridView, rows: list[int], at: int, columns: Sequence[int]) -
     numbers, or a remark that a delimiter inside it cut up."""
     row = rows[at]
     if view.filled[row] != 1:
-        return _is_cut_up(view, row, columns) and bool(FOOTER.match(first_text(view, row)))
+        begins = FOOTER.match(first_text(view, row)) or _is_explained(view, row)
+        return bool(begins) and _is_cut_up(view, row, columns)
     if not is_empty(view.cell(row, columns[0])):
         return kind_of(view.cell(row, columns[0])) == "t"
     return _is_below_numbers(view, rows, at, columns)
@@ -145,6 +146,11 @@ def _is_cut_up(view: GridView, row: int, columns: Sequence[int]) -> bool:
         and view.filled[row] <= 3
         and len(columns) > 3
     )
+
+
+def _is_explained(view: GridView, row: int) -> bool:
+    """Whether a row is a sign or a word and what it means: words in each cell but the first."""
+    return all(kind_of(cell) in "te" for cell in view.grid[row][1:])
 
 
 def _is_below_numbers(view: GridView, rows: list[int], at: int, columns: Sequence[int]) -> bool:
@@ -173,7 +179,8 @@ class _End:
         drawn line all are."""
         row, text = self.rows[at], first_text(self.view, self.rows[at])
         if self.view.filled[row] != 1:
-            return self._pads and (self._is_worded(text) or self._holds_words(row))
+            begins = self._pads and FOOTER.match(text) is not None
+            return begins and (self._is_worded(text) or self._holds_words(row))
         if is_empty(self.view.cell(row, self.columns[0])):
             return True
         word = bool(FOOTER.match(text))
@@ -192,6 +199,11 @@ class _End:
         began."""
         text = first_text(self.view, self.rows[at])
         return before == at - 1 and (text[:1].islower() or bool(_LISTED.match(text)))
+
+    def explains(self, at: int) -> bool:
+        """Whether a row below remarks is one of a legend."""
+        row = self.rows[at]
+        return self.view.filled[row] > 1 and self._pads and _is_explained(self.view, row)
 
     def _is_apart(self, at: int) -> bool:
         """Whether a gap parts a row from the last one with values."""

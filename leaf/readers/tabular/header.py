@@ -211,7 +211,9 @@ def _names_years(
     if not kinds_below or kinds_below.count("y") >= 0.5 * len(kinds_below):
         return False
     named = at > 0 and all(kind_of(view.cell(rows[at - 1], columns[p])) == "t" for p in years)
-    return not named or is_empty(view.cell(rows[at], columns[0]))
+    first = view.cell(rows[at], columns[0])
+    # A merged name may stand in each row of a header.
+    return not named or is_empty(first) or first == view.cell(rows[at - 1], columns[0])
 
 
 def names_a_year(
