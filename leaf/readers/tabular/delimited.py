@@ -146,7 +146,13 @@ class DelimitedReader:
         finally:
             if source.path != path:
                 source.path.unlink()
-        return [replace(info, notes=(*notes, *info.notes)) for info in infos]
+        if source.path == path:
+            return infos
+        # Rows of flags are empty in the copy.
+        return [
+            replace(info, notes=(*notes, *(n for n in info.notes if n.kind != "rows-empty")))
+            for info in infos
+        ]
 
 
 def _tables(source: DelimitedSource, out: Path, header: int) -> list[TableInfo]:

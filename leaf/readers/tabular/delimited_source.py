@@ -18,7 +18,9 @@ from leaf.readers.tabular.blocks import find_tables
 from leaf.readers.tabular.cells import places, unique_names
 from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable
 from leaf.readers.tabular.dialect import Dialect, Records, sniff
-from leaf.readers.tabular.eurostat import dimensions_of, flag_layout, parted_rows, write_parted
+from leaf.readers.tabular.eurostat import eurostat_flags
+from leaf.readers.tabular.flag_rows import flags_below
+from leaf.readers.tabular.flags import LayoutFinder, write_parted
 from leaf.readers.tabular.grid import GridContent, TableBlock
 from leaf.readers.tabular.sectioned import section_blocks, sections_dialect
 from leaf.readers.tabular.single import one_column
@@ -31,6 +33,8 @@ _CONTROLS = {
 }
 """Control characters that no text holds, and the signs that Windows has in their places: they were
 decoded as Latin-1 before."""
+_FLAG_LINES = 501
+"""Lines that tell whether flags stand with the numbers; one header and pairs of rows."""
 HEAD_ROWS = 2_000
 """Rows of a large file by which it is laid out."""
 CHUNK_ROWS = 50_000
@@ -47,8 +51,8 @@ class DelimitedSource:
     dialect: Dialect
     sectioned: bool = False
     """Whether each line says of which table it is."""
-    dimensions: tuple[str, ...] = ()
-    """Names of what the first cell of each row holds, where numbers have flags behind them."""
+    flags: LayoutFinder | None = None
+    """What tells where flags stand, if they stand with the numbers."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -97,14 +101,17 @@ def open_source(path: Path) -> DelimitedSource:
             f"This file has {dialect.width:,} columns; the limit is {MAX_COLUMNS:,}.",
             "Turn columns into rows, or export fewer of them.",
         )
-    dimensions = dimensions_of(sample, dialect)
-    return DelimitedSource(path, encoding, dialect, sections is not None, dimensions)
+    lines = sample.splitlines(keepends=True)[:_FLAG_LINES]
+    if len(sample) == SAMPLE_CHARACTERS:
+        lines = lines[:-1]
+    flags = eurostat_flags(lines, dialect) or flags_below(lines, dialect) if lines else None
+    return DelimitedSource(path, encoding, dialect, sections is not None, flags)
 
 
 def without_flags(source: DelimitedSource, out: Path) -> tuple[DelimitedSource, tuple[Note, ...]]:
-    """A source with each dimension and the flags of each period in a column of their own, written
-    into `out`, and what is said of that; the source itself where it has none."""
-    layout = flag_layout(records_of(source), source.dimensions) if source.dimensions else None
+    """A source with flags in columns of their own, written into `out`, and what is said of that; the
+    source itself where it has none."""
+    layout = source.flags(records_of(source)) if source.flags else None
     if layout is None:
         return source, ()
     target = out / "parted.csv"
@@ -117,8 +124,8 @@ def without_flags(source: DelimitedSource, out: Path) -> tuple[DelimitedSource, 
 
 def as_loaded(source: DelimitedSource, grid: list[list[str]]) -> list[list[str]]:
     """Some records of a file, from its first on, with the columns that its table will have."""
-    layout = flag_layout(grid, source.dimensions) if source.dimensions else None
-    return list(parted_rows(grid, layout)) if layout else grid
+    layout = source.flags(grid) if source.flags else None
+    return list(layout.parted(grid)) if layout else grid
 
 
 def reader(source: DelimitedSource) -> tuple[Iterator[list[str]], Records]:
