@@ -552,6 +552,23 @@ def test_years_below_a_name_that_stands_in_each_row_are_names(
     assert info.rows == 6 + (first != "State")
 
 
+@pytest.mark.parametrize(
+    ("label", "name", "rows"),
+    [("GEO (Labels)", "GEO (Labels)", 6), ("Atlantis", "TIME", 7)],
+    ids=["a dimension", "a member without values"],
+)
+def test_a_dimension_alone_below_periods_names_the_first_column(
+    tmp_path: Path, label: str, name: str, rows: int
+) -> None:
+    """As Eurostat writes sheets."""
+    text = f"TIME,2019,2020,2021\n{label},,,\n"
+    text += "".join(f"Land {n},{n}.5,{n * 3}.25,{n * 7}.1\n" for n in range(3, 9))
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    (info,) = DelimitedReader().tables(path, tmp_path / "out")
+    assert ([n for n, _ in info.columns], info.rows) == ([name, "2019", "2020", "2021"], rows)
+
+
 def test_a_record_of_the_file_above_the_names_is_no_part_of_them(tmp_path: Path) -> None:
     """As DATEV writes bookings."""
     record = '"EXTF";700;21;"Buchungsstapel";12;20240901120000000;"RE";"";1001;20001\n'

@@ -10,7 +10,7 @@ from leaf.readers.base import Note
 from leaf.readers.tabular.cells import is_empty, is_measure, kind_of, name_of, places
 from leaf.readers.tabular.grid import SAMPLE, GridView, extent_of
 from leaf.readers.tabular.header import are_codes
-from leaf.readers.tabular.periods import is_period
+from leaf.readers.tabular.periods import TIME_NAME, is_period
 
 _MOST = 40
 """Rows above the first period."""
@@ -20,11 +20,6 @@ _FEWEST = 4
 """Periods in a row that are no chance."""
 _SHOWN, _VALUES, _LONGEST = 8, 3, 40
 """Rows that the note quotes, values of each, and characters of a value."""
-_TIME = re.compile(
-    r"(?i)(?:\w+[ _])?\w*(?:date|datum|dato|fecha|day|tag|month|monat|mois|mes|year|jahr|année|annee|año|period|"
-    r"quart|time|zeit|week|woche)\w*"
-)
-"""What a column of periods is called."""
 _NAMING = re.compile(
     r"(?i)(?:series|data|variable|indicator|item)?[ _]?"
     r"(?:title|name|series|description|label|indicator|variable|item|code|id)s?"
@@ -103,11 +98,11 @@ def _is_ordinary(view: GridView, rows: Sequence[int], left: int, others: Sequenc
     full = [row for row in rows if view.fill(row, others)]
     first, last = (_text(view.cell(row, left)) for row in (full[0], full[-1]))
     words = [view.cell(full[-1], column) for column in others]
-    if _TIME.fullmatch(first):
+    if TIME_NAME.fullmatch(first):
         # Codes above the words for them, as surveys have: both name the column of days.
         codes = [name_of(view.cell(full[0], column)) for column in others]
-        return are_codes(codes) and _TIME.fullmatch(_text(view.cell(full[1], left))) is not None
-    if _TIME.fullmatch(last) and all(kind_of(cell) in "te" for cell in words):
+        return are_codes(codes) and TIME_NAME.fullmatch(_text(view.cell(full[1], left))) is not None
+    if TIME_NAME.fullmatch(last) and all(kind_of(cell) in "te" for cell in words):
         return True
     return len(others) == 1 and bool(first) and not _NAMING.fullmatch(first)
 
@@ -158,9 +153,9 @@ def _are_words(cells: Sequence[str]) -> bool:
 def _name_of_periods(view: GridView, rows: Sequence[int], names: int, left: int) -> str:
     """`Date`, where the row of names says so, or a last one that says nothing else."""
     label, last = (name_of(view.cell(row, left)) for row in (names, rows[-1]))
-    if _TIME.fullmatch(label):
+    if TIME_NAME.fullmatch(label):
         return label
-    return last if view.lone(rows[-1]) and _TIME.fullmatch(last) else ""
+    return last if view.lone(rows[-1]) and TIME_NAME.fullmatch(last) else ""
 
 
 def description_notes(

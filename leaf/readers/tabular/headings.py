@@ -3,10 +3,12 @@ first two: headings of the rows below them, where that is proven."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from leaf.readers.tabular.cells import is_empty, kind_of, shape_of
 from leaf.readers.tabular.grid import SAMPLE, Grid, GridView
+from leaf.readers.tabular.periods import TIME_NAME, is_period
 
 _LONGEST = 120
 """Characters of a heading."""
@@ -104,23 +106,35 @@ def likely_headings(
     return [body[at] for at in sorted(leading) if body[at] not in gone]
 
 
+_DIMENSION = re.compile(r"[A-Z][A-Z0-9_]+ \([^()]+\)")
+"""A dimension and how its members are written; a member without values is no such word."""
+
+
 def names_the_first_column(
     view: GridView, header: Sequence[int], body: Sequence[int], columns: Sequence[int]
 ) -> bool:
     """Whether the first row of the body is `region,,,` below `year,2020,2021` and `product,A,B`, as pandas
-    writes a table of several levels: each row of the header has a name for its level in the first
-    column, and no other row is a word alone."""
-    if (
-        len(header) < 2
-        or len(body) < 2
-        or len(columns) < 3
-        or not _is_heading(view, body[0], columns[0])
-    ):
+    writes a table of several levels, or `GEO (Labels),,` below `TIME,2020,2021`, as Eurostat does: each
+    row of the header has a name for its level in the first column, and no other row is a word alone.
+    """
+    if len(body) < 2 or len(columns) < 3 or not _is_heading(view, body[0], columns[0]):
         return False
+    if len(header) < 2:
+        dimension = _DIMENSION.fullmatch(str(view.cell(body[0], columns[0])).strip())
+        if not header or not dimension or not _names_periods(view, header[0], columns):
+            return False
     levels = [str(view.cell(i, columns[0])).strip() for i in header]
     if not all(levels) or len(set(levels)) < len(levels) or not view.lone(body[0]):
         return False
     return not any(view.lone(i) for i in body[1:SAMPLE])
+
+
+def _names_periods(view: GridView, row: int, columns: Sequence[int]) -> bool:
+    """Whether a row is `Time, 2020, 2021`: what its cells are called, and the cells."""
+    first, *others = (view.cell(row, c) for c in columns)
+    named = [cell for cell in others if not is_empty(cell)]
+    is_called = isinstance(first, str) and TIME_NAME.fullmatch(first.strip())
+    return bool(is_called) and len(named) > 1 and all(map(is_period, named))
 
 
 def headings_of_repeats(

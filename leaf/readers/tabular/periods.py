@@ -141,6 +141,13 @@ def _month_number(word: str) -> int:
     return next((names[word] for names in map(names_of, LANGUAGES) if word in names), 0)
 
 
+TIME_NAME = re.compile(
+    r"(?i)(?:\w+[ _])?\w*(?:date|datum|dato|fecha|day|tag|month|monat|mois|mes|year|jahr|année|annee|año|period|"
+    r"quart|time|zeit|week|woche)\w*"
+)
+"""What a column of periods is called."""
+
+
 def is_period(cell: Any) -> bool:
     """Whether a cell names a day, a month, a year or the like, and nothing else."""
     return period_of(cell) is not None
