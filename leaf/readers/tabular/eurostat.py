@@ -107,5 +107,8 @@ def _holds(row: Sequence[str], dimensions: Sequence[str]) -> bool:
 
 def _parted(cell: str) -> tuple[str, str]:
     """A cell's value and its flags; one of another make is all value."""
-    match = _VALUE.fullmatch(cell)
-    return (match["value"], match["flags"] or "") if match else (cell.strip(), "")
+    text = cell.strip()
+    if not text[-1:].isalpha():  # most cells
+        return text, ""
+    match = _VALUE.fullmatch(text)
+    return (match["value"], match["flags"] or "") if match else (text, "")
