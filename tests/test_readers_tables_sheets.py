@@ -158,16 +158,17 @@ def test_numbers_stored_as_text_are_numbers_and_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("others", "text", "doubt"),
-    [((1500, 980), "1.234", True), ((1500.5, 980), "1.234", False), ((1500, 980), "12.5", False)],
+    [((1500, 980), "1.234", True), ((1500.5, 980), "1.234", True), ((1500, 980), "12.5", False)],
 )
-def test_a_text_that_may_be_a_thousand_or_a_fraction_among_numbers_is_said(
+def test_a_text_that_may_be_a_thousand_or_a_fraction_among_numbers_stays_text_and_is_named(
     tmp_path: Path, others: tuple[float, float], text: str, doubt: bool
 ) -> None:
     cells = grid(["id", "units"], [1, others[0]], [2, text], [3, others[1]], [4, "n.a."])
-    ((info, _),) = load(make(tmp_path / "b.xlsx", cells), tmp_path / "out")
-    said = f"'units' the dot of numbers such as {text} was read as the decimal mark"
-    assert (said in notes_of(info).get("numbers-ambiguous", "")) == doubt
-    assert ("numbers-ambiguous" in notes_of(info)) == doubt
+    ((info, rows),) = load(make(tmp_path / "b.xlsx", cells), tmp_path / "out")
+    remark = notes_of(info).get("numbers-ambiguous", "")
+    assert ("'units' stays text: in '1.234' the mark may be" in remark) == doubt
+    assert remark.endswith("sheet Sheet!A3:B3" if doubt else "")
+    assert rows[1][1] == (text if doubt else float(text))
 
 
 def test_a_column_whose_texts_are_numbers_too_is_not_called_text(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ EFFECTS: dict[str, Effect] = {
                 "sentinels",
                 "numbers-long",
                 "labels-once",
+                "minus-signs",
                 "times-zoned",
                 "two-digit-years",
             ),

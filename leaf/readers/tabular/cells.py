@@ -10,6 +10,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from leaf.readers.base import KIND, ROW
+from leaf.readers.tabular.wide import narrowed
 
 MISSING = frozenset(
     {
@@ -126,6 +127,7 @@ def kind_of(cell: Any) -> str:
     text = str(cell).strip()
     if text.lower() in MISSING:
         return "m"
+    text = narrowed(text)
     if _YEAR.fullmatch(text):
         return "y"
     if _DATE.fullmatch(text):

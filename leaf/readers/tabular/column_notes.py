@@ -12,7 +12,8 @@ from leaf.readers.tabular.column import Column, Counts, known, layers_of, text_o
 from leaf.readers.tabular.parse_plan import TEXT, ParsePlan
 from leaf.readers.tabular.plans import CURRENCY, UTC, ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
-from leaf.readers.tabular.units import said
+from leaf.readers.tabular.units import are_one, said
+from leaf.readers.tabular.wide import narrowed_sql, triangle_in
 
 if TYPE_CHECKING:
     import duckdb
@@ -40,24 +41,30 @@ def notes_of(
         ]
         rest = [(c.name, counts[c.source].missing) for c in empty[NAMED_ALONE:]]
         notes += missing_notes(words, rest)
-    percent = [c for c in typed if c.plan.percent]
-    if percent:
+    signed = [c for c in typed if c.plan.percent]
+    if signed:
+        percent = [c.name for c in signed]
         text = f"Percent signs were taken off {_names(percent)}: 12.5% is 12.5."
-        count = sum(counts[c.source].values for c in percent)
+        count = sum(counts[c.source].values for c in signed)
         notes.append(Note("percent", text, count, short=f"{_names(percent)}: percent."))
     notes += [_currency(connection, relation, c, counts) for c in typed if c.plan.currency]
     comma = [c for c in typed if c.plan.style in (",", " ,") and c.plan.kind == "decimal"]
     if comma:
-        text = f"The comma was read as the decimal mark in {_names(comma)} (1.234,5 is 1234.5)."
-        notes.append(
-            Note("decimal-comma", text, len(comma), short=f"{_names(comma)}: decimal comma.")
-        )
+        notes.append(comma_note([c.name for c in comma]))
     short = [c for c in typed if c.plan.style.endswith("2")]
     if short:
         notes.append(_two_digits(short))
-    notes += [_doubt(c) for c in doubtful]
+    notes += [_triangles(connection, relation, c) for c in typed if c.plan.wide]
+    notes += [_doubt(c) for c in doubtful if not (c.marks and c.plan.kind == "text")]
     notes += [_one_number(c.name, *c.twins) for c in typed if c.twins and c.plan.kind == "decimal"]
     return [n for n in notes if n.text]
+
+
+def comma_note(columns: Sequence[str]) -> Note:
+    """Of columns whose decimal mark is a comma."""
+    names = _names(columns)
+    text = f"The comma was read as the decimal mark in {names} (1.234,5 is 1234.5)."
+    return Note("decimal-comma", text, len(columns), short=f"{names}: decimal comma.")
 
 
 def mixed_note(
@@ -137,6 +144,7 @@ def _currency(
     if column.plan.units:
         return _taken_off(column, list(map(said, column.plan.units)), counts[column.source].values)
     x = identifier(column.source)
+    x = narrowed_sql(x) if column.plan.wide else x
     sign = f"regexp_extract({x}, {literal(CURRENCY)})"
     signs = [
         r[0]
@@ -148,16 +156,39 @@ def _currency(
 
 
 def _taken_off(column: Column, signs: Sequence[str], values: int) -> Note:
-    if len(signs) > 1:
+    if not are_one(signs):
         column.plan = TEXT
         text = f"'{column.name}' stays text: it mixes {', '.join(signs)}."
         return Note(
             "currency-mixed", text, values, short=f"'{column.name}' is text: {', '.join(signs)}."
         )
-    text = f"'{''.join(signs)}' was taken off the numbers in '{column.name}'."
-    return Note(
-        "currency-stripped", text, values, short=f"'{column.name}' in {''.join(signs).rstrip('.')}."
-    )
+    return taken_off(column.name, signs, values)
+
+
+def taken_off(name: str, signs: Sequence[str], values: int) -> Note:
+    """Which signs of one currency were taken off the numbers of a column."""
+    names = "' and '".join(signs)
+    were = "was" if len(signs) == 1 else "were"
+    text = f"'{names}' {were} taken off the numbers in '{name}'."
+    sign = ", ".join(signs).rstrip(".")
+    return Note("currency-stripped", text, values, short=f"'{name}' in {sign}.")
+
+
+def _triangles(connection: duckdb.DuckDBPyConnection, relation: str, column: Column) -> Note:
+    """Of triangles that were read as a minus; no text where there are none."""
+    x = identifier(column.source)
+    rows = connection.execute(
+        f"SELECT {x} FROM {relation} WHERE regexp_matches({x}, '[△▲]')"
+    ).fetchall()
+    return triangles_note(column.name, [str(row[0]) for row in rows])
+
+
+def triangles_note(name: str, values: Sequence[str]) -> Note:
+    """That triangles in front of numbers were read as a minus."""
+    examples = " and ".join(dict.fromkeys(filter(None, map(triangle_in, values))))
+    was = "were" if " and " in examples else "was"
+    text = f"{examples} before numbers in '{name}' {was} read as a minus." if examples else ""
+    return Note("minus-signs", text, len(values))
 
 
 def codes_note(name: str, example: str) -> Note:
@@ -170,14 +201,15 @@ def padded_notes(columns: Sequence[Column]) -> list[Note]:
     """Of texts whose blanks at the end were left off."""
     if not columns:
         return []
-    text = f"Blanks that fill {_names(columns)} to one length were left off."
+    text = f"Blanks that fill {_names([c.name for c in columns])} to one length were left off."
     return [Note("blanks-left-off", text, len(columns))]
 
 
 def _two_digits(columns: Sequence[Column]) -> Note:
     """How years of two digits were read, and where they stand first, which is not usual."""
-    text = f"Years have two digits in {_names(columns)}; 69 to 99 were read as 19xx."
-    first = [c for c in columns if c.plan.style.startswith("ymd")]
+    names = _names([c.name for c in columns])
+    text = f"Years have two digits in {names}; 69 to 99 were read as 19xx."
+    first = [c.name for c in columns if c.plan.style.startswith("ymd")]
     if first:
         text += f" In {_names(first)} the year was read first, then month and day."
     return Note("two-digit-years", text, len(columns))
@@ -241,6 +273,6 @@ def zone_note(name: str, offsets: Sequence[str], *, in_utc: bool) -> Note | None
     return Note("times-zoned", text, len(offsets))
 
 
-def _names(columns: Sequence[Column]) -> str:
-    names = ", ".join(f"'{c.name}'" for c in columns[:6])
+def _names(columns: Sequence[str]) -> str:
+    names = ", ".join(f"'{name}'" for name in columns[:6])
     return names + (f" and {len(columns) - 6} more columns" if len(columns) > 6 else "")

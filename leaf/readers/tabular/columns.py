@@ -47,6 +47,7 @@ from leaf.readers.tabular.plans import (
 )
 from leaf.readers.tabular.sql import copy, identifier, literal
 from leaf.readers.tabular.units import numeral_of
+from leaf.readers.tabular.wide import narrowed
 from leaf.readers.tabular.years import DAY, place_of_year
 
 if TYPE_CHECKING:
@@ -232,6 +233,8 @@ def _propose_all(
                 late = f"SELECT {value} FROM {layers} WHERE {value} IS NOT NULL LIMIT {SAMPLE}"
                 sample = [r[0] for r in connection.execute(late).fetchall()]
             column.proposals = propose(sample, comma_first)
+            if column.proposals and column.proposals[0].wide:
+                sample = list(map(narrowed, sample))
             if column.proposals and column.proposals[0].units:
                 sample = list(map(numeral_of, sample))
             column.codes = "" if column.proposals else codes_in(sample)
@@ -347,9 +350,9 @@ def _marked(connection: duckdb.DuckDBPyConnection, relation: str, column: Column
     value = known(column)
     rows = connection.execute(
         f"SELECT DISTINCT {value} FROM {layers_of(relation, [column])} "
-        f"WHERE {value} LIKE '%.%' OR {value} LIKE '%,%' LIMIT {SAMPLE}"
+        f"WHERE regexp_matches({value}, '[.,．，]') LIMIT {SAMPLE}"
     ).fetchall()
-    return [numeral_of(str(row[0])) for row in rows]
+    return [numeral_of(narrowed(str(row[0]))) for row in rows]
 
 
 def _local(connection: duckdb.DuckDBPyConnection, relation: str, column: Column) -> Note | None:
@@ -408,19 +411,14 @@ def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -
             if plan.kind == "decimal" or (
                 plan.kind == "integer" and plan.style in (".", ",", "in.")
             ):
-                mark = _decimal(plan)
+                mark = plan.mark
                 by_mark[mark] = by_mark.get(mark, 0) + column.proof
     return by_mark
 
 
-def _decimal(plan: ParsePlan) -> str:
-    """The decimal mark of a plan for numbers."""
-    return "." if plan.style == "plain" else plan.style[-1:]
-
-
 def _readings(fitting: Sequence[ParsePlan]) -> bool:
     """Whether plans with either decimal mark fit."""
-    return len({_decimal(p) for p in fitting if p.kind in ("integer", "decimal")}) > 1
+    return len({p.mark for p in fitting if p.kind in ("integer", "decimal")}) > 1
 
 
 def _choose(
@@ -467,7 +465,7 @@ def _by_marks(
             (".," if marks.mark == "," else ",.")[0 if thousands else 1],
             marks.thousands,
         )
-    return next((p for p in fitting if _decimal(p) == decimal), fitting[0]), sure
+    return next((p for p in fitting if p.mark == decimal), fitting[0]), sure
 
 
 def _expected(marks: ThousandsMarks, comma_first: bool) -> str:

@@ -9,6 +9,7 @@ from functools import cache
 
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.units import Unit
+from leaf.readers.tabular.wide import narrowed, narrowed_sql
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,17 @@ class ParsePlan:
     exact: str = ""
     """SQL for the same as the pattern, where it can be had without one: DuckDB takes some time to
     make ready each pattern."""
+    wide: bool = False
+    """Whether digits of full width and triangles are taken for usual ones and for a minus first."""
+
+    @property
+    def mark(self) -> str:
+        """The decimal mark of numbers; empty for whole numbers without any."""
+        return "." if self.style == "plain" else self.style[-1:]
 
     def sql(self, x: str) -> str:
         """SQL for the value of a trimmed text `x`."""
-        return self.value.replace("{x}", x)
+        return self.value.replace("{x}", narrowed_sql(x) if self.wide else x)
 
     def bad(self, x: str) -> str:
         """SQL that is true for a trimmed text `x` that this plan cannot read."""
@@ -58,6 +66,7 @@ class ParsePlan:
         )
 
     def _fits_sql(self, x: str) -> str:
+        x = narrowed_sql(x) if self.wide else x
         return (
             self.exact.replace("{x}", x)
             if self.exact
@@ -65,6 +74,7 @@ class ParsePlan:
         )
 
     def fits(self, text: str) -> bool:
+        text = narrowed(text) if self.wide else text
         return bool(_compiled(self.pattern).fullmatch(text))
 
 

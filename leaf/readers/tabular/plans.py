@@ -14,6 +14,7 @@ from leaf.readers.tabular.months import month_plans
 from leaf.readers.tabular.parse_plan import TEXT, ParsePlan, times
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.units import Unit, units_of
+from leaf.readers.tabular.wide import are_wide, narrowed
 
 CURRENCY = r"(?:[$€£¥₹₽₩₺]|US\$|R\$|USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY|BRL)"
 _SIGN = "[-+−]?"
@@ -194,6 +195,9 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
     """The plans that may fit a column, likelier first: those that read at least four fifths of the
     sample's values."""
     distinct = different(sample)
+    if are_wide(distinct):
+        usual = propose(list(dict.fromkeys(map(narrowed, distinct))), comma_first)
+        return [replace(plan, wide=True) for plan in usual]
     if not distinct:
         return []
     if not any(c.isdigit() for v in distinct[:20] for c in v) and not all(
@@ -206,8 +210,8 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]
     english = bool(candidates) and candidates[0][1].style.startswith("text")
     if english or not candidates:
         candidates += _fitting(month_plans(distinct, english=english), distinct)
-    if not candidates and (units := units_of(distinct)):
-        candidates = _fitting(_unit_plans(units), distinct)
+    if all(misses for misses, _ in candidates) and (units := units_of(distinct)):
+        candidates = _fitting(_unit_plans(units), distinct, all_of=bool(candidates)) or candidates
     if not candidates and _are_flagged(distinct):
         candidates = _fitting(_plans(), distinct, half=True)
     perfect = [plan for misses, plan in candidates if not misses]
@@ -233,12 +237,17 @@ def _are_flagged(values: Sequence[str]) -> bool:
 
 
 def _fitting(
-    plans: Sequence[ParsePlan], distinct: Sequence[str], *, half: bool = False
+    plans: Sequence[ParsePlan],
+    distinct: Sequence[str],
+    *,
+    half: bool = False,
+    all_of: bool = False,
 ) -> list[tuple[int, ParsePlan]]:
-    """The plans that read at least four fifths of some values, or half, each with how many it does
-    not."""
+    """The plans that read at least four fifths of some values, or half, or all of them, each with how
+    many it does not."""
     candidates = []
     allowed = len(distinct) // 2 if half else max(len(distinct) > 2, len(distinct) // 5)
+    allowed = 0 if all_of else allowed
     for plan in plans:
         misses = 0
         for seen, v in enumerate(distinct, 1):
@@ -301,6 +310,7 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
             first is None
             or first.style not in ("", "iso", "plain")
             or (first.style == "plain" and (marks_of(values) or twins_of(values)))
+            or first.wide
         ):
             return None
         if first.type == ZONED:

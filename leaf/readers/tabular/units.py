@@ -27,6 +27,19 @@ _SHORT = """
 """
 """How currencies are called beside their codes."""
 _MONEY = frozenset([*_ISO_4217.split(), *_SHORT.split()])
+_SAME = tuple(
+    frozenset(names.split())
+    for names in (
+        "¥ 円 圓 JPY JP¥",
+        "¥ 元 CNY CN¥",
+        "₩ 원 KRW",
+        "€ EUR",
+        "£ GBP",
+        "zł PLN",
+        "Kč CZK",
+    )
+)
+"""Signs and codes of one currency."""
 _OTHERWISE = frozenset(_WORDS.split())
 _SCALE = re.compile(
     r"(?i:tsd\.?|tys\.?|mio\.?|mrd\.?|mill\.|mln\.?|mlrd\.?|mld\.?|bln\.?|thousands?|millions?"
@@ -77,6 +90,16 @@ def numeral_of(text: str) -> str:
     """A value without its unit."""
     unit, number = _taken_apart(text.strip())
     return number if unit else text
+
+
+def are_money(units: Sequence[Unit]) -> bool:
+    """Whether all units are currencies, none of which counts thousands."""
+    return all(_is_money(before or after) and not (before and after) for before, after in units)
+
+
+def are_one(units: Sequence[str]) -> bool:
+    """Whether units are the same, as notes name them: ¥120,000 and 120,000円 are both yen."""
+    return len(units) < 2 or any(same.issuperset(units) for same in _SAME)
 
 
 def said(unit: Unit) -> str:

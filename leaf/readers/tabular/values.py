@@ -4,7 +4,7 @@ of a table."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import NO_VALUE
+from leaf.readers.tabular.codes import SAMPLE, different
 from leaf.readers.tabular.column import Column
-from leaf.readers.tabular.column_notes import NAMED_ALONE, marks_note, missing_notes
+from leaf.readers.tabular.column_notes import NAMED_ALONE, missing_notes
 from leaf.readers.tabular.columns import WrittenTable, write_table
-from leaf.readers.tabular.plans import marks_of
+from leaf.readers.tabular.mixed import Numbers, TextsAmong
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,10 +27,10 @@ _DAY = 86_400_000_000
 
 Problems = dict[str, list[tuple[str, int]]]
 """Kind of note -> columns with the number of their values."""
+_PLAIN = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?(?<!\d\.\d{3})", re.ASCII)
+"""Numbers that can be read in one way alone; 1.234 can be in two."""
 _WORDS = "words of "
 """With a column's name after it no kind of note, but which words were read as no value there."""
-_MARKED = "marked in "
-"""The same: the texts such as 1.234 among its whole numbers."""
 
 
 def write_values(
@@ -50,13 +51,18 @@ def write_values(
 
     arrays, columns = [], []
     problems: Problems = {}
+    texts = TextsAmong(connection, lambda: _text_samples(values, kinds), row_number)
     for n, name in enumerate(names):
         column, known = values[n], kinds[n] if n < len(kinds) else None
         if isinstance(column, pa.ChunkedArray):
             array, kind = _of_one_type(column, name, problems)
         else:
             array, kind = typed(
-                column, set(map(type, column)) if known is None else set(known), name, problems
+                column,
+                set(map(type, column)) if known is None else set(known),
+                name,
+                problems,
+                texts,
             )
         arrays.append(array)
         columns.append(Column(f"c{n}", name, text=kind == "text", type=kind))
@@ -65,9 +71,25 @@ def write_values(
     problems.setdefault("numbers-as-text", []).extend(
         (c.name, written.rows) for c in columns if c.text and c.plan.kind in ("integer", "decimal")
     )
-    texts = {c.name for c in columns if c.plan.kind == "text"}
-    problems["types-mixed"] = [one for one in problems.get("types-mixed", ()) if one[0] in texts]
-    return replace(written, notes=problem_notes(problems) + written.notes)
+    still = {c.name for c in columns if c.plan.kind == "text"}
+    problems["types-mixed"] = [one for one in problems.get("types-mixed", ()) if one[0] in still]
+    return replace(written, notes=(*problem_notes(problems), *texts.notes(), *written.notes))
+
+
+def _text_samples(
+    values: Sequence[Sequence[Any] | pa.ChunkedArray], kinds: Sequence[Set[type] | None]
+) -> Iterator[list[str]]:
+    """The first texts of each column that holds nothing else."""
+    import pyarrow as pa
+
+    for n, column in enumerate(values):
+        if isinstance(column, pa.ChunkedArray):
+            some = column.slice(0, SAMPLE).to_pylist() if pa.types.is_string(column.type) else []
+        else:
+            known = kinds[n] if n < len(kinds) else None
+            some = column[:SAMPLE] if known is None or known <= {str, type(None)} else []
+        if some and all(v is None or type(v) is str for v in some):
+            yield different([v for v in some if v])
 
 
 _PROBLEMS = {
@@ -82,9 +104,7 @@ def problem_notes(problems: Problems) -> tuple[Note, ...]:
     """What is said of columns with problems."""
     notes = []
     for kind, counts in problems.items():
-        if kind.startswith(_MARKED) and (marks := marks_of([text for text, _ in counts])):
-            notes.append(marks_note(kind.removeprefix(_MARKED), marks, thousands=False))
-        if not counts or kind.startswith((_WORDS, _MARKED)):
+        if not counts or kind.startswith(_WORDS):
             continue
         if kind == "missing-words":
             each = [
@@ -103,7 +123,11 @@ def problem_notes(problems: Problems) -> tuple[Note, ...]:
 
 
 def typed(
-    values: Sequence[Any], kinds: set[type], name: str, problems: Problems
+    values: Sequence[Any],
+    kinds: set[type],
+    name: str,
+    problems: Problems,
+    texts: TextsAmong,
 ) -> tuple[pa.Array, str]:
     """A column as Arrow values and its DuckDB type, or as text (`text`) for which a type is still
     to be found."""
@@ -114,12 +138,13 @@ def typed(
         return pa.array(values, pa.string()), "text"
     if str in kinds:
         words = {v for v in values if type(v) is str and v and not v.isspace()}
-        readable = _readable(words, kinds)
-        if readable is None:
+        readable = _readable(words, kinds, lambda some: texts.read(name, some, values))
+        if readable is None or (words and not readable):
             problems.setdefault("types-mixed", []).append(
                 (name, sum(type(v) is str and v in words for v in values))
             )
-            return pa.array([describe(v) or None for v in values], pa.string()), "text"
+            described = pa.array([describe(v) or None for v in values], pa.string())
+            return described, "text" if readable is None else "VARCHAR"
         missing = (
             sum(type(v) is str and v in words and readable[v] is None for v in values)
             if words
@@ -134,9 +159,8 @@ def typed(
             problems.setdefault("numbers-as-text", []).append(
                 (name, sum(type(v) is str and v in words for v in values) - missing)
             )
-            if all(type(v) is not float or v.is_integer() for v in values):
-                problems[_MARKED + name] = [(word, 0) for word in sorted(words)]
         values = [readable.get(v) if type(v) is str else v for v in values]
+        kinds |= {type(v) for v in readable.values() if v is not None}
         kinds.discard(str)
     return _native(values, kinds, name, problems)
 
@@ -157,21 +181,23 @@ def _of_one_type(
     return column, "DOUBLE"
 
 
-def _readable(words: set[str], kinds: set[type]) -> dict[str, float | None] | None:
+def _readable(
+    words: set[str], kinds: set[type], read: Callable[[set[str]], Numbers | None]
+) -> Mapping[str, float | None] | None:
     """What the texts among other values mean: nothing, or a number among numbers. None if one means
-    something else."""
-    readable: dict[str, float | None] = {}
-    for word in words:
-        text = word.strip()
-        if text.lower() in NO_VALUE:
-            readable[word] = None
-        elif kinds <= {str, int, float} and re.fullmatch(
-            r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?", text, re.ASCII
-        ):
-            readable[word] = float(text)
-        else:
-            return None
-    return readable
+    something else, and nothing at all where one can be read in two ways."""
+    readable: dict[str, float | None] = {
+        word: None for word in words if word.strip().lower() in NO_VALUE
+    }
+    told = words - readable.keys()
+    if not told:
+        return readable
+    if not kinds <= {str, int, float}:
+        return None
+    if all(map(_PLAIN.fullmatch, map(str.strip, told))):
+        return readable | {word: float(word) for word in told}
+    numbers = read(told)
+    return readable | numbers if numbers else numbers
 
 
 def _native(
