@@ -60,7 +60,18 @@ _MEAN = (
     r"averages?|avg\.?|mean|durchschnitt|mittelwert|ø|moyenne|promedio|media|média|gemiddelde|średnia|среднее|平均|평균|ortalama|"
     r"keskiarvo|medelvärde"
 )
-_OTHER = r"medel|median|min\.?|minimum|max\.?|maximum|count|anzahl|std\.?|stdev"
+_LEAST = (
+    r"min\.?|minim(?:um|o)|mín\.?|mínimo|lowest|smallest|niedrigste[rs]?|kleinste[rs]?|tiefste[rs]?"
+    r"|minimalwert|tiefstwert|(?:la |le )?plus (?:bas(?:se)?|petite?)|(?:el |la )?más baj[oa]"
+)
+_MOST = (
+    r"max\.?|maxim(?:um|o)|máx\.?|máximo|massimo|highest|largest|höchste[rs]?|größte[rs]?|maximalwert"
+    r"|höchstwert|(?:la |le )?plus (?:haute?|grande?)|(?:el |la )?más alt[oa]"
+)
+_OTHER = (
+    rf"{_LEAST}|{_MOST}|medel|median[ae]?|médiane|zentralwert|count|anzahl|effectifs?|recuento"
+    rf"|std\.?|stdev"
+)
 _AVERAGE = f"{_MEAN}|{_OTHER}"
 _RATE = (
     r"per ?cent(?:age)? (?:change|of total|distribution)|% (?:change|of total)|(?:average "
@@ -149,6 +160,16 @@ def is_ordinary(label: Label) -> bool:
     return _ordinary().fullmatch(label.word) is not None
 
 
+def is_least(label: Label) -> bool:
+    """Whether the word is one for the least value: `Lowest`, `Min`."""
+    return _least().fullmatch(label.word) is not None
+
+
+def is_most(label: Label) -> bool:
+    """Whether the word is one for the greatest value."""
+    return _most().fullmatch(label.word) is not None
+
+
 def is_rate(label: Label) -> bool:
     """Whether a label is of a row of changes or shares: `Percent change, 1990-2003`."""
     return _rates().fullmatch(label.word) is not None
@@ -176,6 +197,16 @@ def is_country(label: Label) -> bool:
 @cache
 def _ordinary() -> re.Pattern[str]:
     return re.compile(_ORDINARY)
+
+
+@cache
+def _least() -> re.Pattern[str]:
+    return re.compile(_LEAST)
+
+
+@cache
+def _most() -> re.Pattern[str]:
+    return re.compile(_MOST)
 
 
 @cache

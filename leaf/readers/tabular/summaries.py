@@ -8,16 +8,14 @@ from collections.abc import Mapping
 from math import log2
 from typing import TYPE_CHECKING
 
-from leaf.readers.tabular.labels import Label
+from leaf.readers.tabular.labels import Label, is_least, is_most
 
 if TYPE_CHECKING:
     from leaf.readers.tabular.spans import Bools, Floats, TableNumbers
     from leaf.readers.tabular.sums import Sign
 
-_LEAST = re.compile(r"min")
-_MOST = re.compile(r"max")
-_MIDDLE = re.compile(r"median")
-_COUNT = re.compile(r"count|anzahl")
+_MIDDLE = re.compile(r"median|médian|zentralwert")
+_COUNT = re.compile(r"count|anzahl|effectif|recuento|n$")
 _SPREAD = re.compile(r"std")
 
 
@@ -33,10 +31,10 @@ def summaries(
     bits_of = {}
     for row, label in labels.items():
         near = data.copy()
-        bits = _bits(numbers, row, label.word, near)
+        bits = _bits(numbers, row, label, near)
         if bits is None and any(r < row for r in apart):
             near[: max(r for r in apart if r < row)] = False  # of the last group alone
-            bits = _bits(numbers, row, label.word, near)
+            bits = _bits(numbers, row, label, near)
         if bits is not None:
             bits_of[row] = bits
     return bits_of
@@ -54,9 +52,10 @@ def last_summaries(called: Mapping[int, Sign], rows: int) -> set[int]:
     return last if len(last) > 1 and 4 * len(last) <= rows else set()
 
 
-def _bits(numbers: TableNumbers, row: int, word: str, data: Bools) -> float | None:
+def _bits(numbers: TableNumbers, row: int, label: Label, data: Bools) -> float | None:
     import numpy as np
 
+    least, most = is_least(label), is_most(label)
     rows = np.flatnonzero(data)
     bits = 0.0
     columns = np.flatnonzero(~np.isnan(numbers.values[row]))
@@ -66,13 +65,13 @@ def _bits(numbers: TableNumbers, row: int, word: str, data: Bools) -> float | No
         printed = float(numbers.values[row, c])
         if len(column) < 2:
             return None
-        if _LEAST.match(word) or _MOST.match(word):
-            if printed != (column.min() if _LEAST.match(word) else column.max()):
+        if least or most:
+            if printed != (column.min() if least else column.max()):
                 return None
             bits += log2(len(column) / max(1, int((column == printed).sum())))
             continue
         slack = max(1e-9 * abs(printed), 0.51 * _step(printed))
-        if abs(_value(word, column) - printed) > slack:
+        if abs(_value(label.word, column) - printed) > slack:
             return None
         bits += min(24.0, max(0.0, log2(1 + float(np.ptp(column)) / (2 * slack))))
     return bits if len(columns) else None

@@ -54,10 +54,16 @@ _MOST_CALLED = 10_000
 *Female* and *Total*, all of them are named, and none is left out."""
 _NAMED = 200_000
 """Rows up to which names beside words are compared with the names of the parts."""
-_SPREADS = ", ".join(
-    map(literal, ("sd", "s.d.", "std dev", "std. dev.", "st. dev.", "standard deviation"))
+_SPREADS = (
+    *("sd", "s.d.", "std dev", "std. dev.", "st. dev.", "standard deviation", "standardabweichung"),
+    *("stabw", "stabw.", "écart-type", "écart type", "desviación estándar", "desviación típica"),
+    *("desv. est.", "desv. típ."),
 )
 """How rows of standard deviations are called, in lower case, beside what `labels` knows."""
+_BESIDE_MEANS = ", ".join(map(literal, (*_SPREADS, "n", "n =", "n=")))
+"""The same with words for a number of values: what is called so is a summary below a mean alone."""
+_NEAR_MEANS = 3
+"""Rows below a mean in which it is one."""
 _UNHINTED = 300
 """Cells that are looked at one by one sooner than the pattern for all of them is made ready."""
 _LOOKED_AT = 5_000
@@ -102,7 +108,8 @@ class TotalRows:
         return labels | self._spreads(labels)
 
     def _spreads(self, labels: Mapping[int, tuple[Label, int]]) -> dict[int, tuple[Label, int]]:
-        """Rows called `SD` below one called a mean: by itself that is South Dakota."""
+        """Rows called `SD` or `N` below one called a mean: by themselves they are South Dakota and
+        the north."""
         means = {
             row: index
             for row, (label, index) in labels.items()
@@ -111,18 +118,20 @@ class TotalRows:
         spreads: dict[int, tuple[Label, int]] = {}
         for index in set(means.values()):
             near = {
-                row for mean, at in means.items() if at == index for row in (mean + 1, mean + 2)
+                row
+                for mean, at in means.items()
+                if at == index
+                for row in range(mean + 1, mean + _NEAR_MEANS + 1)
             }
             name = f"lower(trim({self.table.column(index)}))"
-            rest = f"WHERE {name} IN ({_SPREADS}) LIMIT {_ORDINARY}"
+            rest = f"WHERE {name} IN ({_BESIDE_MEANS}) LIMIT {_ORDINARY}"
             for row, text in self.table.asked(
                 f"{self.table.number}, {self.table.column(index)}", rest
             ):
                 if int(row) in near and int(row) not in labels:
-                    spreads[int(row)] = (
-                        Label("average", True, text.strip(), False, word="std"),
-                        index,
-                    )
+                    name = text.strip()
+                    word = "std" if name.lower() in _SPREADS else "n"
+                    spreads[int(row)] = (Label("average", True, name, False, word=word), index)
         return spreads
 
     def _holding(self, column: str, texts: Sequence[str]) -> list[tuple[int, str]]:

@@ -107,10 +107,13 @@ def _averages(
         return {}, {}
     bits = summaries(numbers, {r: s.label for r, s in called.items() if s.label}, set(apart))
     last = last_summaries(called, len(numbers.values))
+    # The last rows prove each other, where all of them are what they are called.
+    together = sum(bits[row] for row in last) if last and last <= bits.keys() else 0.0
     marks, doubts = {}, {}
     for row, sign in called.items():
         structure = _structure(sign)
-        if row in bits and structure + bits[row] >= PROOF:
+        right = max(bits[row], together if row in last else 0.0) if row in bits else 0.0
+        if right and structure + right >= PROOF:
             marks[row] = ProvenRow("note")
         elif (
             structure >= 4
