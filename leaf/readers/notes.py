@@ -24,10 +24,12 @@ class Effect(Enum):
 
 
 EFFECTS: dict[str, Effect] = {
-    **dict.fromkeys(("totals-doubtful", "titles-doubtful", "notes-doubtful"), Effect.DOUBT),
+    **dict.fromkeys(
+        ("totals-doubtful", "titles-doubtful", "notes-doubtful", "rows-doubtful"), Effect.DOUBT
+    ),
     "totals-differ": Effect.CONTRADICTION,
     **dict.fromkeys(
-        ("subtotal-rows", "total-rows", "summary-rows", "heading-rows"),
+        ("subtotal-rows", "total-rows", "difference-rows", "summary-rows", "heading-rows"),
         Effect.COUNTED,
     ),
     **dict.fromkeys(("preamble", "footer", "header-repeated", "rows-skipped"), Effect.COUNTED),

@@ -157,6 +157,8 @@ def doubts(asked: ReadTable) -> Iterator[Doubt]:
             "text": f"{rows} {what} {'is' if count == 1 else 'are'} counted as data ({cells})",
         }
     note_kinds = {_NOTE_OF.get(kind, "totals-doubtful") for kind in table.doubtful_counts}
+    if "totals-doubtful" in note_kinds:
+        note_kinds.add("rows-doubtful")
     for note in table.findings:
         if effect(note.kind) is Effect.DOUBT and note.kind not in note_kinds:
             text = note.text.rstrip(".") + (

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leaf.readers.base import KIND, ROW, Note, TableInfo
+from leaf.readers.tabular.asides import aside_notes, asides
 from leaf.readers.tabular.cells import column_letter, places
 from leaf.readers.tabular.cubes import NO_VALUE, CubeTotal, cube_totals
 from leaf.readers.tabular.defects import Defect, defects
@@ -64,6 +65,8 @@ def examine(
             doubts |= {row: DoubtfulRow("subtotal", False) for row in one.rows}
     for row in sum_of_all(table, marks):
         doubts.setdefault(row, DoubtfulRow("total", False))
+    aside = asides(table, marks, doubts)
+    marks |= aside.proven
     marks = {row: ProvenRow("heading") for row in headings if row < info.rows} | marks
     marks |= {
         row: replace(marks.get(row, ProvenRow(kind)), kind=kind)
@@ -73,7 +76,10 @@ def examine(
     regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
     notes = [
         *info.notes,
-        *_total_notes(marks, doubts, numbers),
+        *_total_notes(
+            {row: m for row, m in marks.items() if row not in aside.proven}, doubts, numbers
+        ),
+        *aside_notes(aside, numbers),
         *(_cube_note(one, info.columns[one.column][0], numbers) for one in cubes),
         *_differing(info, totals.summed, marks, doubts, numbers, place),
     ]
@@ -83,6 +89,7 @@ def examine(
     if marks or not regular:
         _add_columns(connection, target, numbers, marks)
     kinds = _by_kind(marks, numbers)
+    doubts |= {row: DoubtfulRow("summary", True) for row in aside.rows if row not in marks}
     doubted = dict(info.doubtful) | _by_kind(doubts, numbers)
     counts = dict(info.doubtful_counts) | {
         kind: len(rows) for kind, rows in _by_kind(doubts, numbers).items()
