@@ -53,7 +53,7 @@ def test_ordinary_rows_that_are_called_so_are_data(tmp_path: Path, text: str) ->
 
 
 @pytest.mark.parametrize(
-    "name", ["Opening balance", "Balance b/f", "Saldovortrag", "Solde initial"]
+    "name", ["Opening balance", "Balance b/f", "Saldovortrag", "Solde initial au 31/12/2023"]
 )
 def test_a_balance_that_is_carried_on_is_doubtful(tmp_path: Path, name: str) -> None:
     info = read(tmp_path, f"Date,No,Text,In,Out,Balance\n2024-01-01,,{name},,,1000\n{MOVES}\n")

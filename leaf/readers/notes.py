@@ -66,7 +66,7 @@ EFFECTS: dict[str, Effect] = {
                 "times-zoned",
                 "two-digit-years",
             ),
-            *("duplicate-keys", "duplicate-rows", "sum-columns"),
+            *("duplicate-keys", "duplicate-rows", "rows-continued", "sum-columns"),
             *("filtered-rows", "hidden-rows", "hidden-sheet", "merged-cells", "one-column"),
             *("chapters-unread", "codes-kept", "messages-unread", "parts-unread", "tables-cut"),
             "parts-sealed",

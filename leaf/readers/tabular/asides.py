@@ -52,6 +52,11 @@ _CARRIED = (
     r"|(?:ancien|nouveau) solde|solde (?:initial|final|précédent|reporté)"
     r"|saldo (?:anterior|inicial|final|precedente|iniziale|finale)|suma y sigue|a?riporto|transporte"
 )
+_AT = (
+    r"(?:[ ,:(]+(?:(?:as )?(?:at|of|on|per|am|vom|zum|au|du|al?) )?"
+    r"(?:\d[\d./-]*|\d{1,2}\.? [^\W\d]{3,12}\.?(?: \d{4})?)\)?)?"
+)
+"""The day that may stand behind a balance: `Closing balance 31.12.`"""
 _LEFT = (
     r"(?:net )?(?:result|profit|loss|surplus|deficit|balance)(?: (?:for|of) the (?:year|period|month))?"
     r"|(?:surplus|profit) ?(?:/|or|\() ?(?:deficit|loss)\)?(?: for the (?:year|period))?|net(?: income)?|difference"
@@ -64,7 +69,7 @@ _KINDS = {
     for name, pattern in (
         ("points", _POINTS),
         ("weights", _WEIGHTS),
-        ("carried", _CARRIED),
+        ("carried", f"(?:{_CARRIED}){_AT}"),
         ("left", _LEFT),
     )
 }
@@ -138,7 +143,7 @@ def aside_notes(rows: Asides, numbers: Sequence[int]) -> list[Note]:
 def _called(table: TableFile) -> dict[int, str]:
     """Rows with such a word in one of the first columns of text -> what kind of word it is."""
     names = [f"lower(trim({table.column(i)}, ' :\u00a0'))" for i in table.texts[:_NAMES]]
-    pattern = literal("|".join(kind.pattern for kind in _KINDS.values()))
+    pattern = literal("|".join(f"(?:{kind.pattern})" for kind in _KINDS.values()))
     matches = " OR ".join(f"regexp_full_match({name}, {pattern})" for name in names)
     asked = table.asked(f"{table.number}, {', '.join(names)}", f"WHERE {matches} LIMIT {_MOST + 1}")
     if len(asked) > _MOST:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from leaf.readers.tabular.continuations import continuations
 from leaf.readers.tabular.periods import covering, is_period, period_of
 from leaf.readers.tabular.sentinels import sentinels
 from leaf.readers.tabular.sql import literal
@@ -55,7 +56,13 @@ def defects(table: TableFile, marked: Iterable[int]) -> list[Defect]:
         *_mixed_dates(table),
         *_mixed_periods(table, data),
         *_no_values(table),
+        *_continued(table, data),
     ]
+
+
+def _continued(table: TableFile, data: Bools) -> list[Defect]:
+    text, rows, column = continuations(table, data)
+    return [Defect("rows-continued", text, len(rows), rows, column)] if rows else []
 
 
 def _duplicates(table: TableFile, data: Bools) -> list[Defect]:
