@@ -22,6 +22,7 @@ from leaf.readers.documents.tracked import notes_of_word
 from leaf.readers.documents.word_numbers import NUMBER, number_paragraphs
 from leaf.readers.documents.word_parts import write_parts
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
+from leaf.readers.tabular.merges import Reaching
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -125,7 +126,7 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
             )
             merge = child(cell, "tcPr", "vMerge")
             goes_on = merge is not None and attribute(merge, "val") != "restart"
-            text = above.get(column, "") if goes_on else _cell(cell, {})
+            text = Reaching(above.get(column, "")) if goes_on else _cell(cell, {})
             above[column] = text
             cells.append(GridCell(text, width))
             column += width

@@ -17,6 +17,7 @@ from leaf.readers.documents.raised import raise_in_open
 from leaf.readers.documents.tracked import notes_of_open
 from leaf.readers.documents.word_numbers import NUMBER
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
+from leaf.readers.tabular.merges import Reaching
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 MEDIA = "application/vnd.oasis.opendocument."
@@ -255,7 +256,7 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
             if local(cell) == "table-cell":
                 left, text = _count(cell, "number-rows-spanned"), _cell_text(cell)
             if left > 1:
-                above[len(cells)] = (left - 1, text)
+                above[len(cells)] = (left - 1, Reaching(text))
             cells += [GridCell(text)] * min(_count(cell, "number-columns-repeated"), _MAX_REPEATED)
         yield cells
 

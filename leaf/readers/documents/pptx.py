@@ -20,6 +20,7 @@ from leaf.readers.documents.ooxml import (
     open_package,
 )
 from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
+from leaf.readers.tabular.merges import Reaching
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
@@ -103,7 +104,8 @@ def _cells(table: Any) -> Iterator[list[GridCell]]:
         cells = []
         for column, cell in enumerate(item for item in row if local(item) == "tc"):
             goes_on = attribute(cell, "vMerge") in ("1", "true")
-            text = above.get(column, "") if goes_on else " ".join(" ".join(text_in(cell)).split())
+            own = " ".join(" ".join(text_in(cell)).split())
+            text = Reaching(above.get(column, "")) if goes_on else own
             above[column] = text
             cells.append(GridCell(text))
         yield cells

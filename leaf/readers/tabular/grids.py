@@ -11,6 +11,7 @@ from pathlib import Path
 from leaf.readers.base import Note, TableInfo
 from leaf.readers.tabular.delimited import DelimitedReader
 from leaf.readers.tabular.marks import without_marks
+from leaf.readers.tabular.merges import Reaching, notes_of_spans, numbers_once
 
 Rows = list[list[str]]
 
@@ -56,7 +57,7 @@ def is_table(rows: Rows) -> bool:
 
 def expanded(rows: Iterable[Sequence[GridCell]]) -> Rows:
     """Rows of equal length. A cell over several columns is written in its first one; one over
-    several rows in each of them, as what it says holds for all of them.
+    several rows in each of them, as `Reaching` below the first.
     """
     lines: Rows = []
     above: dict[int, tuple[int, str]] = {}
@@ -86,7 +87,7 @@ def _carry(line: list[str], above: dict[int, tuple[int, str]]) -> None:
         left, text = above.pop(len(line))
         if left > 1:
             above[len(line)] = (left - 1, text)
-        line.append(text)
+        line.append(Reaching(text))
 
 
 def write_grids(grids: Iterable[Grid], out: Path) -> list[TableInfo]:
@@ -104,8 +105,22 @@ def write_grids(grids: Iterable[Grid], out: Path) -> list[TableInfo]:
     return infos
 
 
+def _unmarked(grid: Grid) -> tuple[Rows, tuple[Note, ...]]:
+    """The rows without footnote marks behind figures, in which cells from above are still known."""
+    plain, notes = without_marks(grid.rows, grid.header)
+    rows = [
+        [
+            Reaching(text) if isinstance(cell, Reaching) else text
+            for cell, text in zip(a, b, strict=True)
+        ]
+        for a, b in zip(grid.rows, plain, strict=True)
+    ]
+    return rows, notes
+
+
 def _written(grid: Grid, number: int, out: Path, before: int) -> Iterator[TableInfo]:
-    rows, marks = without_marks(grid.rows, grid.header)
+    rows, marks = _unmarked(grid)
+    spans = numbers_once(rows, grid.header)
     source = out / f".grid-{number}.csv"
     folder = out / f".grid-{number}"
     folder.mkdir()
@@ -118,7 +133,9 @@ def _written(grid: Grid, number: int, out: Path, before: int) -> Iterator[TableI
             name = f"{before + at}.parquet"
             (folder / info.parquet).rename(out / name)
             caption = (Note("caption", f"Its caption: {grid.title}"),) if grid.title else ()
-            notes = (*caption, *grid.notes, *marks, *info.notes)
+            last = int(info.place.rpartition("-")[2])
+            merged = notes_of_spans(spans, info.first_row, last)
+            notes = (*caption, *grid.notes, *marks, *merged, *info.notes)
             yield replace(
                 info, parquet=name, sheet=f"table {number}", place=grid.place, notes=notes
             )

@@ -1,14 +1,15 @@
-"""Merged cells of a table in a sheet: a label that reaches over several rows holds for each of them,
-and is repeated there; what else is merged is named."""
+"""Merged cells of a table in a sheet or a document: a label that reaches over several rows holds for
+each of them, and is repeated there; what else is merged is named."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from leaf.readers.base import Note
-from leaf.readers.tabular.cells import cell_range, is_empty, kind_of
+from leaf.readers.tabular.cells import cell_range, is_empty, kind_of, places
 from leaf.readers.tabular.grid import Merge, TableBlock
 
 if TYPE_CHECKING:
@@ -21,6 +22,23 @@ _LABELS = frozenset("tdb")
 their sum, and would be added up once for each."""
 _NAMED = 12
 """Merged cells that are named one by one."""
+
+
+class Reaching(str):
+    """The text of a cell of a document that stands in a row because the cell above it reaches down
+    there."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class RowSpan:
+    """A cell of a document's table that reaches over several rows; its rows are 1-based."""
+
+    top: int
+    bottom: int
+    label: bool
+    """Whether it is said in each of them, as a label is."""
 
 
 def inside(merges: Iterable[Merge], block: TableBlock) -> list[Merge]:
@@ -79,24 +97,64 @@ def as_list(values: Column) -> list[Any]:
     return list(to_list() if to_list is not None else values)
 
 
+def numbers_once(rows: list[list[str]], header: int) -> list[RowSpan]:
+    """Leave the numbers that reach over several rows of a document's table below its header in the
+    first of them alone, and give all cells of the body that reach so far."""
+    spans: list[RowSpan] = []
+    for column in range(max(map(len, rows), default=0)):
+        cells = [row[column] if column < len(row) else "" for row in rows]
+        tops = [
+            row
+            for row in range(header, len(rows) - 1)
+            if isinstance(cells[row + 1], Reaching) and not isinstance(cells[row], Reaching)
+        ]
+        years = bool(tops) and all(is_empty(c) or kind_of(c) == "y" for c in cells[tops[0] :])
+        for top in tops:
+            bottom = top + 1
+            while bottom + 1 < len(rows) and isinstance(cells[bottom + 1], Reaching):
+                bottom += 1
+            kind = kind_of(cells[top])
+            once = kind == "n" or (kind == "y" and not years)
+            for row in range(top + 1, bottom + 1) if once else ():
+                rows[row][column] = ""
+            if once or kind in _LABELS or kind == "y":
+                spans.append(RowSpan(top + 1, bottom + 1, not once))
+    return spans
+
+
+def notes_of_spans(spans: Iterable[RowSpan], first: int, last: int) -> list[Note]:
+    """What must be known of those within the body of a table of a document."""
+    within = [span for span in spans if first <= span.top and span.bottom <= last]
+    notes = []
+    for label, kind, text_of in (
+        (False, "merged-cells", _once_text),
+        (True, "merged-labels", _label_text),
+    ):
+        if these := [span for span in within if span.label is label]:
+            rows = sorted({row for span in these for row in range(span.top, span.bottom + 1)})
+            notes.append(Note(kind, text_of(len(these)), len(these), places(rows)))
+    return notes
+
+
 def notes_of(sheet: str, merges: Sequence[Merge], labels: Sequence[Merge]) -> list[Note]:
     """What must be known of a table's merged cells, the labels that were repeated apart."""
     notes = []
     if rest := [merge for merge in merges if merge not in set(labels)]:
-        count = f"{len(rest):,} merged cell{'' if len(rest) == 1 else 's'}"
-        text = (
-            f"{count} in the table: the first cell of each holds the value, the others are empty."
-        )
-        notes.append(_note("merged-cells", text, sheet, rest))
+        notes.append(_note("merged-cells", _once_text(len(rest)), sheet, rest))
     if labels:
-        text = (
-            "1 label is merged over several rows; it is repeated in each of them."
-            if len(labels) == 1
-            else f"{len(labels):,} labels are merged over several rows each; they are repeated in "
-            "each of them."
-        )
-        notes.append(_note("merged-labels", text, sheet, labels))
+        notes.append(_note("merged-labels", _label_text(len(labels)), sheet, labels))
     return notes
+
+
+def _once_text(count: int) -> str:
+    cells = f"{count:,} merged cell{'' if count == 1 else 's'}"
+    return f"{cells} in the table: the first cell of each holds the value, the others are empty."
+
+
+def _label_text(count: int) -> str:
+    if count == 1:
+        return "1 label is merged over several rows; it is repeated in each of them."
+    return f"{count:,} labels are merged over several rows each; they are repeated in each of them."
 
 
 def _note(kind: str, text: str, sheet: str, merges: Sequence[Merge]) -> Note:
