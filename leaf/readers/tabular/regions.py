@@ -11,12 +11,14 @@ from leaf.readers.tabular.continued import headings_of_part, stands_first
 from leaf.readers.tabular.grid import SAMPLE, GridView, Region, extent_of, first_text, fits_in
 from leaf.readers.tabular.header import are_names
 from leaf.readers.tabular.names import with_names
+from leaf.readers.tabular.repeats import names_again, parted
 
 
 def find_regions(view: GridView) -> list[Region]:
     """Bands between empty rows, joined where one goes on after a gap, with lines of text given to
     the table above or below."""
-    bands, names, described = with_names(view, _bands(view))
+    whole = [part for band in _bands(view) for part in parted(view, band)]
+    bands, names, described = with_names(view, whole)
     regions: list[Region] = []
     text: list[int] = []
     for rows, following in pairwise([*bands, []]):
@@ -138,6 +140,8 @@ def _goes_on(
 ) -> list[int] | None:
     """Where rows after a gap, and after lines of text if there are some, belong to the table above:
     its headings in between."""
+    if names_again(view, region.rows, rows):
+        return None
     if not _is_heading(view, text) and _continues(view, region, rows, *extent):
         return text
     if len(region.rows) < 2 or not _has_names(view, region):
