@@ -239,7 +239,9 @@ def _notes_around(
     titles = [numbers[i] for i in (*region.titles, *above)]
     if not titles:
         return notes
-    return [preamble_note(titles), *title_doubts(view, titles, above, columns, numbers), *notes]
+    values = {numbers[i] for i in region.values}
+    others = [row for row in titles if row not in values]
+    return [preamble_note(titles), *title_doubts(view, others, above, columns, numbers), *notes]
 
 
 def _names_of(

@@ -89,6 +89,8 @@ class Region:
     right: int
     titles: list[int] = field(default_factory=list)
     footers: list[int] = field(default_factory=list)
+    values: Sequence[int] = ()
+    """Of the titles, those that are labels with their values."""
     headings: list[int] = field(default_factory=list)
     """Of the rows, those of words alone that stand between parts of the table."""
     names: Sequence[int] = ()

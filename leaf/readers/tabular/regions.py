@@ -3,13 +3,14 @@ by side or alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
 
 from leaf.readers.tabular.cells import CODE, FOOTER, is_empty, kind_of, shape_of
 from leaf.readers.tabular.continued import headings_of_part, stands_first
 from leaf.readers.tabular.grid import SAMPLE, GridView, Region, extent_of, first_text, fits_in
 from leaf.readers.tabular.header import are_names
+from leaf.readers.tabular.key_values import lists_above
 from leaf.readers.tabular.names import with_names
 from leaf.readers.tabular.repeats import names_again, parted
 
@@ -17,8 +18,8 @@ from leaf.readers.tabular.repeats import names_again, parted
 def find_regions(view: GridView) -> list[Region]:
     """Bands between empty rows, joined where one goes on after a gap, with lines of text given to
     the table above or below."""
-    whole = [part for band in _bands(view) for part in parted(view, band)]
-    bands, names, described = with_names(view, whole)
+    bands, names, described, lists = _named_bands(view)
+    ends = {row: band[-1] for band in bands if band[0] in lists for row in band}
     regions: list[Region] = []
     text: list[int] = []
     for rows, following in pairwise([*bands, []]):
@@ -42,14 +43,18 @@ def find_regions(view: GridView) -> list[Region]:
             previous.rows += [*text, *rows]
             text = []
             continue
+        if rows[0] in lists:
+            text += rows
+            continue
         header, is_described = names.get(rows[0], ()), rows[0] in described
         region = Region(list(rows), left, right, names=header, described=is_described)
         if previous and text:
-            below, above = _share(view, previous, text, rows[0])
+            below, above = _share(view, previous, text, rows[0], ends)
             previous.footers += below
             region.titles += above
         elif text:
             region.titles += text
+        region.values = [i for i in region.titles if i in ends]
         text = []
         regions.append(region)
     if text and regions:
@@ -58,6 +63,27 @@ def find_regions(view: GridView) -> list[Region]:
         left, right = extent_of(view, text)
         regions.append(Region(text, left, right))
     return regions
+
+
+def _named_bands(
+    view: GridView,
+) -> tuple[list[list[int]], dict[int, list[int]], set[int], set[int]]:
+    """Bands, those of a header with the one below it, as `with_names` gives them; and the first rows of
+    those that are labels with their values above a table."""
+    whole = [part for band in _bands(view) for part in parted(view, band)]
+    split, lists = lists_above(view, whole)
+    bands: list[list[int]] = []
+    names: dict[int, list[int]] = {}
+    described: set[int] = set()
+    for is_list, run in groupby(split, lambda band: band[0] in lists):
+        if is_list:
+            bands += run
+            continue
+        joined, more, series = with_names(view, list(run))
+        bands += joined
+        names |= more
+        described |= series
+    return bands, names, described, lists
 
 
 def _bands(view: GridView) -> list[list[int]]:
@@ -123,14 +149,16 @@ def _is_heading(view: GridView, text: list[int]) -> bool:
 
 
 def _share(
-    view: GridView, above: Region, text: list[int], below: int
+    view: GridView, above: Region, text: list[int], below: int, ends: Mapping[int, int]
 ) -> tuple[list[int], list[int]]:
     """Notes of the table above, titles of the one below: by wording, else by which table is
-    nearer. Comments that part two tables speak of the one below."""
+    nearer. Comments that part two tables speak of the one below. `ends` are where lists of labels
+    with their values end, which are near as a whole."""
     if view.comments >= set(text):
         return [], text
     for at, row in enumerate(text):
-        if not FOOTER.match(first_text(view, row)) and below - row <= row - above.rows[-1] + 1:
+        worded = FOOTER.match(first_text(view, row)) and row not in ends
+        if not worded and below - ends.get(row, row) <= row - above.rows[-1] + 1:
             return text[:at], text[at:]
     return text, []
 
@@ -336,6 +364,7 @@ def split_columns(view: GridView, region: Region) -> list[Region]:
                 )
             )
     result[0].titles, result[-1].footers = region.titles, region.footers
+    result[0].values = region.values
     return result
 
 
