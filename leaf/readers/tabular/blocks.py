@@ -53,8 +53,9 @@ from leaf.readers.tabular.headings import (
     titled_headings,
 )
 from leaf.readers.tabular.numbered import gives_forms, numbering_row
-from leaf.readers.tabular.regions import find_regions, is_table, split_columns
+from leaf.readers.tabular.regions import find_regions, is_table
 from leaf.readers.tabular.sheet_grid import SheetGrid
+from leaf.readers.tabular.side_by_side import split_columns
 
 
 def with_doubts(info: TableInfo, block: TableBlock) -> TableInfo:

@@ -1,5 +1,4 @@
-"""Rows and columns of a grid that belong together: bands between empty rows, joined or parted, side
-by side or alone."""
+"""Rows of a grid that belong together: bands between empty rows, joined or parted."""
 
 from __future__ import annotations
 
@@ -324,81 +323,6 @@ def _awaits_data(
         and len(kinds) > 2
         and sum(k in "ndym" for k in kinds) >= 0.5 * len(kinds)
     )
-
-
-def split_columns(view: GridView, region: Region) -> list[Region]:
-    """Tables side by side: parted by an empty column, and each one something by itself."""
-    gaps = [
-        c
-        for c in range(region.left, region.right + 1)
-        if not any(not is_empty(view.cell(i, c)) for i in region.rows)
-    ]
-    if not gaps:
-        return [region]
-    parts: list[tuple[int, int]] = []
-    start = region.left
-    for c in [*gaps, region.right + 1]:
-        if c > start:
-            parts.append((start, c - 1))
-        start = c + 1
-    joined = [parts[0]]
-    for part in parts[1:]:
-        if _stands_alone(view, region, joined[-1], part):
-            joined.append(part)
-        else:
-            joined[-1] = (joined[-1][0], part[1])
-    if len(joined) == 1:
-        return [region]
-    result = []
-    for left, right in joined:
-        rows = [
-            i
-            for i in region.rows
-            if any(not is_empty(view.cell(i, c)) for c in range(left, right + 1))
-        ]
-        for run in _runs(view, rows, left, right):
-            inside = [i for i in region.headings if i in run]
-            result.append(
-                Region(
-                    run, left, right, headings=inside, names=[i for i in region.names if i in run]
-                )
-            )
-    result[0].titles, result[-1].footers = region.titles, region.footers
-    result[0].values = region.values
-    return result
-
-
-def _runs(view: GridView, rows: list[int], left: int, right: int) -> list[list[int]]:
-    """Rows of one part, cut where two or more of its rows in a row are empty."""
-    runs: list[list[int]] = [[]]
-    for i in rows:
-        if runs[-1] and i - runs[-1][-1] > 2:
-            runs.append([])
-        runs[-1].append(i)
-    return runs
-
-
-def _stands_alone(
-    view: GridView, region: Region, left: tuple[int, int], right: tuple[int, int]
-) -> bool:
-    """Whether the right part has other rows or names its columns as the left one does, and not just
-    an empty column before it."""
-    if right[0] == right[1]:
-        return False
-    left_columns, right_columns = range(left[0], left[1] + 1), range(right[0], right[1] + 1)
-    body = [i for i in region.rows if i not in region.names]
-    left_rows = [i for i in body if view.fill(i, left_columns)]
-    right_rows = [i for i in body if view.fill(i, right_columns)]
-    if not left_rows or not right_rows:
-        return False
-    heads = [
-        str(view.cell(region.rows[0], c)).strip().lower() for c in (*left_columns, *right_columns)
-    ]
-    if heads[0] and heads[0] in heads[len(left_columns) :]:
-        return True
-    shared = len(set(left_rows) & set(right_rows)) >= 0.9 * min(len(left_rows), len(right_rows))
-    spans = sorted(rows[-1] - rows[0] + 1 for rows in (left_rows, right_rows))
-    return not shared or spans[0] < 0.9 * spans[1]
 
 
 def is_table(view: GridView, region: Region, *, alone: bool) -> bool:
