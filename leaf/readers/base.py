@@ -254,7 +254,7 @@ def holds_files(kind: str, outline: Mapping[str, Any]) -> bool:
 
 
 WITH_TABLES = frozenset(
-    {"pdf", "docx", "pptx", "odt", "odp", "rtf", "epub", "html", "email", "msg"}
+    {"pdf", "docx", "pptx", "odt", "odp", "rtf", "epub", "html", "email", "msg", "text"}
 )
 """Kinds of documents whose tables become tables."""
 
@@ -457,7 +457,7 @@ KINDS: dict[str, Kind] = {
     ),
     "code": Kind(
         "Code",
-        "leaf.readers.documents.text:TextReader",
+        "leaf.readers.documents.text:CodeReader",
         False,
         ":material/code:",
         ("py", "sql", "js", "ts", "r", "java", "c", "go", "sh"),

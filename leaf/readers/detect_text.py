@@ -152,6 +152,9 @@ CODE_LINE = re.compile(
 )
 
 
+_DECIMAL = re.compile(r"(?<=\d),(?=\d)")
+
+
 def _is_delimited(text: str, suffix: str, cut: bool) -> bool:
     """Whether most lines fall into equally many cells. A table's ending asks for less, an ending of
     prose or code for more."""
@@ -182,6 +185,15 @@ def _whole_lines(sample: str) -> list[str]:
     return [line for line in (lines[:-1] or lines) if line.strip()]
 
 
+def _is_laid_out(lines: list[str]) -> bool:
+    """Whether commas stand within numbers alone, and runs of blanks between values: `83 882,6    12,5`
+    is laid out for the eye."""
+    commas = "".join(lines).count(",")
+    inside = sum(len(_DECIMAL.findall(line)) for line in lines)
+    blank = sum("  " in line.strip() for line in lines)
+    return inside == commas and blank >= 0.8 * len(lines)
+
+
 def _columns_agree(lines: list[str], delimiter: str) -> bool:
     if sum(delimiter in line for line in lines) < max(2, len(lines) * 0.6):
         return False
@@ -195,7 +207,11 @@ def _columns_agree(lines: list[str], delimiter: str) -> bool:
     cells = [cell for row in rows if len(row) == width for cell in row]
     if width == 2 and not any(cell.strip() for cell in cells[1::2]):
         return False  # the sign ends lines, as in code
-    if delimiter != "," or width > 6:
+    if delimiter != ",":
+        return True
+    if _is_laid_out(lines):
+        return False
+    if width > 6:
         return True
     prose = sum(cell.startswith(" ") and cell[1:2].isalpha() for cell in cells) + sum(
         len(cell.split()) > 8 for cell in cells

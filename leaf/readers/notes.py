@@ -72,6 +72,7 @@ EFFECTS: dict[str, Effect] = {
             "parts-sealed",
             *("archive-cut", "members-unread", "recording-cut"),
             *("pages-damaged", "table-doubtful", "text-garbled"),
+            *("cells-parted", "marks-apart"),
             *("hidden-text", "struck-text", "tracked-deletions", "tracked-insertions"),
         ),
         Effect.FIGURES,

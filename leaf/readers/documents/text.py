@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from leaf.readers.base import Note, Outline, Passage, Where
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.documents.text_tables import count_tables, text_tables, write_text_tables
 from leaf.readers.encoding import Encoding, guess_note, open_text, sniff_encoding
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 
@@ -19,8 +21,8 @@ number."""
 BLOCK = 1 << 20
 
 
-class TextReader:
-    """Lines, found lazily."""
+class CodeReader:
+    """Lines, found lazily. What is laid out in columns in a program is no table."""
 
     def outline(self, path: Path) -> Outline:
         encoding = sniff_encoding(path)
@@ -56,6 +58,19 @@ class TextReader:
                     return
                 yield Passage(text.rstrip("\r\n"), "line", number)
                 number += text.endswith("\n")
+
+
+class TextReader(CodeReader):
+    """The same, with the tables that are laid out for the eye."""
+
+    def outline(self, path: Path) -> Outline:
+        outline = super().outline(path)
+        tables, cut = count_tables(path, sniff_encoding(path))
+        return replace(outline, tables=tables, notes=(*outline.notes, *cut))
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table that is laid out for the eye; the number of a row is that of its line."""
+        return write_text_tables(text_tables(path, sniff_encoding(path)), out)
 
 
 def _notes(encoding: Encoding) -> tuple[Note, ...]:

@@ -58,10 +58,11 @@ from leaf.readers.tabular.sheet_grid import SheetGrid
 from leaf.readers.tabular.side_by_side import split_columns
 
 
-def with_doubts(info: TableInfo, block: TableBlock) -> TableInfo:
-    """A table with the rows of its block that are kept though they may be headings or remarks."""
+def with_doubts(info: TableInfo, block: TableBlock, numbers: Sequence[int] = ()) -> TableInfo:
+    """A table with the rows of its block that are kept though they may be headings or remarks;
+    `numbers` are the rows' places in their file where they do not count from 1."""
     kinds = [
-        (kind, tuple(i + 1 for i in rows))
+        (kind, tuple(numbers[i] if numbers else i + 1 for i in rows))
         for kind, rows in (("title", block.doubtful), ("note", block.remarks))
         if rows
     ]

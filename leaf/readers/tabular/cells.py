@@ -50,6 +50,7 @@ MISSING = frozenset(
 """Words for "no value", in lower case. They count as missing only in columns that hold something
 other than text."""
 _NO_VALUES = """
+****  *****  ******  *******  ********
 …  ‥  *  **  ***  †  ‡  :  ;  ?  ??  ---  ----  -----  _  __  /  //  •  ·  ⋅  −  ‐  ‑  ―  －  ー  ~  <na>  <null>  (null)  [null]
 \\n  nat  #null!  #value!  #div/0!  #ref!  #num!  #name?  n/d  nd  n.e.c.  n.n.  s/d  s.d.  s.o.  n.v.  n.b.  n.a  n.d  o.a.  k.a
 tbd  tba  unknown  undefined  suppressed  withheld  n / a  n. a.  k. a.  n. v.  no data  no value  no answer  not reported

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from leaf.errors import UnreadableFileError
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
-from leaf.readers.tabular.blocks import with_doubts
+from leaf.readers.tabular.blocks import find_tables, with_doubts
 from leaf.readers.tabular.cells import is_empty
 from leaf.readers.tabular.column import Column
 from leaf.readers.tabular.columns import write_table
@@ -186,15 +186,35 @@ def _from_grid(source: DelimitedSource, out: Path, header: int) -> list[TableInf
     return infos
 
 
+def write_rows(
+    grid: list[list[str]], numbers: Sequence[int], out: Path, before: int, *, header: int = 0
+) -> list[TableInfo]:
+    """Every table of some rows as Parquet, named after the `before` ones that are there. `numbers` are
+    the rows' places in their file; the first `header` rows are known to be no data."""
+    content = find_tables(grid, row_numbers=numbers, header=header)
+    infos = []
+    with connect(out) as connection:
+        for number, block in enumerate(content.blocks, before):
+            target = out / f"{number}.parquet"
+            infos.append(
+                _write_block(connection, None, grid, block, target, content.notes, numbers)
+            )
+    return infos
+
+
 def _write_block(
     connection: duckdb.DuckDBPyConnection,
-    source: DelimitedSource,
+    source: DelimitedSource | None,
     grid: list[list[str]],
     block: TableBlock,
     target: Path,
     notes: tuple[Note, ...],
+    numbers: Sequence[int] = (),
 ) -> TableInfo:
+    """`numbers` are the rows' places in their file where they do not count from 1."""
     import pyarrow as pa
+
+    numbers = numbers or range(1, len(grid) + 1)
 
     names, columns, body = block.names, block.columns, block.body
     header = grid[block.top + block.header_rows - 1] if block.header_rows else []
@@ -217,34 +237,37 @@ def _write_block(
         table,
         plan,
         target,
-        comma_first=source.comma_first,
-        row_number=lambda n: body[n - 1] + 1,
+        comma_first=source is not None and source.comma_first,
+        row_number=lambda n: numbers[body[n - 1]],
     )
-    check_rows(written, len(body), source)
-    ragged = _ragged(grid, block, max(usual, len(header)) if header else usual)
-    lines = f"lines {block.top + 1}-{block.bottom + 1}"
+    check_rows(written, len(body))
+    ragged = _ragged(grid, block, numbers, max(usual, len(header)) if header else usual)
+    lines = f"lines {numbers[block.top]}-{numbers[block.bottom]}"
     all_notes = notes + block.notes + extra + ragged + written.notes
     info = with_doubts(
         TableInfo(target.name, block.name, lines, written.rows, written.columns, notes=all_notes),
         block,
+        numbers,
     )
     soft = {position: next(iter(row_words.values())) for position, row_words in words.items()}
     return examine(
         connection,
         target.parent,
         info,
-        [i + 1 for i in body],
-        block.place(),
+        [numbers[i] for i in body],
+        block.place(numbers=numbers),
         soft,
         block.heading_positions,
         told=block.told_positions,
     )
 
 
-def _ragged(grid: Sequence[Sequence[str]], block: TableBlock, usual: int) -> tuple[Note, ...]:
-    short = [i + 1 for i in block.body if len(grid[i]) < usual]
+def _ragged(
+    grid: Sequence[Sequence[str]], block: TableBlock, numbers: Sequence[int], usual: int
+) -> tuple[Note, ...]:
+    short = [numbers[i] for i in block.body if len(grid[i]) < usual]
     long = [
-        i + 1
+        numbers[i]
         for i in block.body
         if len(grid[i]) > usual and any(not is_empty(c) for c in grid[i][usual:])
     ]

@@ -367,7 +367,7 @@ def streamed(source: DelimitedSource, out: Path) -> TableInfo:
                     comma_first=source.comma_first,
                     row_number=sink.number_of,
                 )
-            check_rows(written, sink.rows, source)
+            check_rows(written, sink.rows)
             notes = source.notes + repair_notes(records) + _of_the_head(block) + shift_notes
             notes += _passed_over(block, head) + sink.notes() + written.notes
             lines = f"lines {block.top + 1}-{start + sink.seen}"

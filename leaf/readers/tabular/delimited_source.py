@@ -222,7 +222,7 @@ def blocks_of(source: DelimitedSource, grid: list[list[str]], *, header: int = 0
     return find_tables(grid, widths=[len(row) for row in grid], header=header)
 
 
-def check_rows(written: WrittenTable, counted: int, source: DelimitedSource) -> None:
+def check_rows(written: WrittenTable, counted: int) -> None:
     """Raises UnreadableFileError where rows were lost on the way to Parquet."""
     if written.rows != counted:
         raise UnreadableFileError(

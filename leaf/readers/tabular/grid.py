@@ -66,9 +66,13 @@ class TableBlock:
         at = {row: position for position, row in enumerate(self.body)} if self.headings else {}
         return [at[row] for row in self.headings if row in at]
 
-    def place(self, sheet: str = "") -> TablePlace:
-        """Where it stands in its file, for notes."""
-        return TablePlace(sheet, self.top + 1, self.bottom + 1, self.columns, self.header_rows)
+    def place(self, sheet: str = "", numbers: Sequence[int] = ()) -> TablePlace:
+        """Where it stands in its file, for notes; `numbers` are the rows' places in it where they do
+        not count from 1."""
+        if not numbers:
+            return TablePlace(sheet, self.top + 1, self.bottom + 1, self.columns, self.header_rows)
+        top, first = numbers[self.top], numbers[min(self.top + self.header_rows, self.bottom)]
+        return TablePlace(sheet, top, numbers[self.bottom], self.columns, first - top)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,368 @@
+"""Where the columns of lines begin and end that stand below each other, parted by blanks alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from leaf.readers.base import Note
+from leaf.readers.documents.text_lines import plain
+from leaf.readers.tabular.cells import kind_of
+
+_NEARLY = 0.04
+"""Part of the lines that may have something in a border."""
+_FULL = 0.5
+"""Part of the lines in which the columns on both sides of such a border are filled."""
+_STRAIGHT = 0.8
+"""Part of the lines in which a column ends (or begins) where it does in most."""
+_FITTING = 0.7
+"""Part of the borders that a row keeps; in others its values touch."""
+_WORD = re.compile(r"\S+")
+_PHRASE = re.compile(r"\S+(?: \S+)*")
+_GROUP = re.compile(r"\d{3}(?:[.,]\d+)?-?")
+_LEADING = re.compile(r"[-+]?\d{1,3}(?: \d{3})*")
+_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+_MEASURED = re.compile(r"[-+]?\d*[.,]\d+")
+_SUFFIXES = frozenset("kKMGTPBbmnµ%‰°-+)€$£¥")
+"""Signs behind a number that are part of it."""
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """Places from the first to the last that are blank in nearly every line."""
+
+    first: int
+    last: int
+    cut: int = -1
+    """Where a line is cut that has no blank in it; -1 where nothing proves a place."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Columns by the gaps between them."""
+
+    gaps: tuple[_Gap, ...]
+    edges: tuple[tuple[int, int], ...]
+    """First and last place of each column's values."""
+    kinds: tuple[str, ...] = ()
+    """What the columns hold: `n` numbers or dates, `t` anything else."""
+    flags: tuple[tuple[int, str], ...] = ()
+    """Columns of signs that touch the values before them, with an example."""
+
+    def __len__(self) -> int:
+        return len(self.gaps) + 1
+
+    def cells(self, line: str) -> list[str]:
+        cuts = [0, *(_cut(line, gap) for gap in self.gaps), max(len(line), self.edges[-1][1] + 1)]
+        return [plain(line[a:b]) for a, b in pairwise(cuts)]
+
+    def fits(self, line: str) -> bool:
+        """Whether a line keeps to the borders, those aside at which its values touch."""
+        blank = [_is_open(line, gap) or _is_starred(line, gap) for gap in self.gaps]
+        if all(blank):
+            return True
+        touching = all(b or gap.cut >= 0 for b, gap in zip(blank, self.gaps, strict=True))
+        return touching and sum(blank) >= _FITTING * len(blank)
+
+    def is_row(self, line: str) -> bool:
+        """Whether a line keeps to all borders and fills two columns, one of numbers among them."""
+        if not all(_is_open(line, gap) for gap in self.gaps):
+            return False
+        cells = self.cells(line)
+        hard = [cell for cell, kind in zip(cells, self.kinds, strict=True) if cell and kind == "n"]
+        return (
+            sum(map(bool, cells)) > 1
+            and bool(hard)
+            and all(kind_of(cell) in "nydm" for cell in hard)
+        )
+
+    def is_row_of_words(self, line: str) -> bool:
+        """Whether a line keeps to all borders and holds nothing, or words for it, where numbers are."""
+        if not all(_is_open(line, gap) for gap in self.gaps):
+            return False
+        cells = self.cells(line)
+        return sum(map(bool, cells)) > 1 and not self._hard_words(cells)
+
+    def names_values(self, line: str) -> bool:
+        """Whether a line has a word above a column of numbers, and none that stands for no value."""
+        names = self.named(line)
+        return bool(self._hard_words(names)) and not any(kind_of(name) == "m" for name in names)
+
+    def names_singly(self, line: str) -> bool:
+        """Whether a line has several phrases, each above one column."""
+        over = [self._over(m.start(), m.end() - 1) for m in _PHRASE.finditer(line)]
+        return len(over) > 1 and all(len(columns) == 1 for columns in over)
+
+    def names_rows(self, line: str) -> bool:
+        """Whether a word stands above the first column alone, as pandas writes the name of an index."""
+        names = self.named(line)
+        return bool(names[0]) and not any(names[1:])
+
+    def stands_right(self, line: str) -> bool:
+        """Whether words end where the numbers of two columns below them do, as no sentence does."""
+        ends = {m.end() - 1 for m in _WORD.finditer(line)}
+        hard = (edges for edges, kind in zip(self.edges, self.kinds, strict=True) if kind == "n")
+        return sum(last in ends for _, last in hard) > 1
+
+    def _hard_words(self, cells: Sequence[str]) -> list[str]:
+        pairs = zip(cells, self.kinds, strict=True)
+        return [cell for cell, kind in pairs if kind == "n" and kind_of(cell) not in "em"]
+
+    def alike(self, lines: Sequence[str]) -> bool:
+        """Whether some lines keep to all borders, fill most columns, and hold numbers where numbers
+        are."""
+        if not all(
+            _is_open(line, gap) or _is_starred(line, gap) for line in lines for gap in self.gaps
+        ):
+            return False
+        rows = [self.cells(line) for line in lines]
+        few = sum(2 * sum(map(bool, row)) <= len(row) for row in rows)
+        if few > 0.1 * len(rows):
+            return False
+        hard = [
+            kind_of(row[c])
+            for c, kind in enumerate(self.kinds)
+            for row in rows
+            if kind == "n" and row[c]
+        ]
+        return bool(hard) and sum(kind in "nydm" for kind in hard) >= 0.8 * len(hard)
+
+    def is_run_together(self, line: str) -> bool:
+        return not all(_is_open(line, gap) for gap in self.gaps if gap.first <= gap.last)
+
+    def names(self, line: str) -> bool:
+        """Whether no word of a line crosses a border, so that it may name columns."""
+        return all(len(self._over(m.start(), m.end() - 1)) < 2 for m in _WORD.finditer(line))
+
+    def named(self, line: str) -> list[str]:
+        """The names that a line has for the columns: phrases above one of them whole, others word by
+        word."""
+        names: list[list[str]] = [[] for _ in range(len(self))]
+        for phrase in _PHRASE.finditer(line):
+            over = self._over(phrase.start(), phrase.end() - 1)
+            if len(over) == 1:
+                names[over[0]].append(phrase[0])
+                continue
+            for word in _WORD.finditer(phrase[0]):
+                left, right = phrase.start() + word.start(), phrase.start() + word.end() - 1
+                over = self._over(left, right)
+                names[over[0] if over else self._nearest(left, right)].append(word[0])
+        for column in range(1, len(self)):
+            if self._is_flag(column) and names[column - 1] and not names[column]:
+                names[column] = [*names[column - 1], "mark"]
+        return [plain(" ".join(words)) for words in names]
+
+    def _over(self, left: int, right: int) -> list[int]:
+        over = [c for c, (a, b) in enumerate(self.edges) if left <= b and right >= a]
+        return [c for c in over if not self._is_flag(c) or c - 1 not in over]
+
+    def _is_flag(self, column: int) -> bool:
+        """Whether a column is one of signs that touch the values before them."""
+        return column > 0 and self.gaps[column - 1].first > self.gaps[column - 1].last
+
+    def _nearest(self, left: int, right: int) -> int:
+        apart = [(max(a - right, left - b), -c) for c, (a, b) in enumerate(self.edges)]
+        return -min(apart)[1]
+
+    def notes(self) -> list[Note]:
+        if not self.flags:
+            return []
+        count = f"{len(self.flags)} column{'s' if len(self.flags) != 1 else ''}"
+        text = f"Signs behind the values of {count}, as in {self.flags[0][1]}, stand in columns of their own."
+        return [Note("marks-apart", text, len(self.flags))]
+
+
+def _is_open(line: str, gap: _Gap) -> bool:
+    return gap.first > gap.last or gap.last >= len(line) or " " in line[gap.first : gap.last + 1]
+
+
+def _is_starred(line: str, gap: _Gap) -> bool:
+    """Whether asterisks that fill a column, as Fortran writes a number that is too long, go on over a
+    border."""
+    return gap.cut >= 0 and not line[gap.first : gap.last + 1].strip("*")
+
+
+def _cut(line: str, gap: _Gap) -> int:
+    blank = line.find(" ", gap.first, gap.last + 1)
+    if blank >= 0:
+        return blank
+    return min(len(line), gap.cut if gap.cut >= 0 else gap.last + 1)
+
+
+def phrases(line: str) -> list[str]:
+    """Words that stand together, parted by two blanks or more."""
+    return _PHRASE.findall(line)
+
+
+def layout_of(rows: Sequence[str], header: Sequence[str], rule: str = "") -> Layout | None:
+    """The columns of some lines; `header` are lines above, the nearest of which may name them, and
+    `rule` is a line of dashes below it. Where a few lines are laid out otherwise, those of the others.
+    """
+    gaps = _gaps(rows, _NEARLY)
+    if len(gaps) < 2 and len(rows) > 3:
+        rough = _gaps(rows, 0.25)
+        rows = [row for row in rows if sum(_is_open(row, gap) for gap in rough) >= 0.9 * len(rough)]
+        gaps = _gaps(rows, _NEARLY) if len(rough) > 1 and len(rows) > 2 else []
+    if len(gaps) < 2:
+        return None
+    gaps = _ruled(gaps, rule) or _merged(rows, gaps, header[-1] if header else "")
+    gaps = [_with_cut(rows, gaps, at) for at in range(len(gaps))]
+    if not gaps:
+        return None
+    layout = _measured(rows, gaps)
+    return _with_flags(rows, layout)
+
+
+def _gaps(rows: Sequence[str], part: float) -> list[_Gap]:
+    """Runs of places that are blank in all lines, or in all but a few where the columns on both sides
+    are mostly filled."""
+    import numpy as np
+
+    width = max(map(len, rows))
+    text = "".join(row.ljust(width) for row in rows)
+    signs = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).reshape(len(rows), width)
+    inked = signs != 32
+    cover = inked.sum(axis=0)
+    most = int(part * len(rows))
+    used = np.flatnonzero(cover > most)
+    if not len(used):
+        return []
+    gaps = list[_Gap]()
+    for first, last in _runs(cover <= most):
+        if first <= used[0] or last >= used[-1]:
+            continue
+        blank = _runs(cover[first : last + 1] == 0)
+        if blank:
+            gaps += [_Gap(first + a, first + b) for a, b in blank]
+            continue
+        least = int(cover[first : last + 1].min())
+        a, b = max(_runs(cover[first : last + 1] == least), key=lambda run: run[1] - run[0])
+        gaps.append(_Gap(first + a, first + b))
+    edges = [-1, *(gap.last for gap in gaps)], [*(gap.first for gap in gaps), width]
+    filled = [inked[:, a + 1 : b].any(axis=1).mean() for a, b in zip(*edges, strict=True)]
+    return [
+        gap
+        for gap, left, right in zip(gaps, filled, filled[1:], strict=False)
+        if not cover[gap.first] or min(left, right) >= _FULL
+    ]
+
+
+def _runs(flags: Iterable[Any]) -> list[tuple[int, int]]:
+    """First and last place of each run of true ones."""
+    runs = list[tuple[int, int]]()
+    for at, flag in enumerate(flags):
+        if not flag:
+            continue
+        if runs and runs[-1][1] == at - 1:
+            runs[-1] = (runs[-1][0], at)
+        else:
+            runs.append((at, at))
+    return runs
+
+
+def _ruled(gaps: Sequence[_Gap], rule: str) -> list[_Gap]:
+    """The gaps that are none within a piece of a line of dashes, if there are as many columns then as
+    that has pieces."""
+    pieces = [(m.start(), m.end() - 1) for m in _WORD.finditer(rule)]
+    between = [gap for gap in gaps if not any(a < gap.first and gap.last < b for a, b in pieces)]
+    return between if len(between) == len(pieces) - 1 else []
+
+
+def _merged(rows: Sequence[str], gaps: list[_Gap], header: str) -> list[_Gap]:
+    """The gaps without those inside of values: between the groups of a number's digits, a date and its
+    time, the words of a text."""
+    at = 0
+    while at < len(gaps):
+        gap = gaps[at]
+        begin = gaps[at - 1].last + 1 if at else 0
+        end = gaps[at + 1].first if at + 1 < len(gaps) else None
+        if gap.first == gap.last and _is_inside(rows, header, begin, gap.first, end):
+            gaps = [*gaps[:at], *gaps[at + 1 :]]
+        else:
+            at += 1
+    return gaps
+
+
+def _is_inside(rows: Sequence[str], header: str, begin: int, place: int, end: int | None) -> bool:
+    """Whether a blank stands inside of values, from `begin` to `end`: it touches both pieces in each
+    line, and the header does not name both."""
+    above = header[begin:place].strip(), header[place + 1 : end].strip()
+    if all(above) and header[place : place + 1] in ("", " "):
+        return False
+    pairs = [(row[begin:place], row[place + 1 : end]) for row in rows]
+    full = [(left, right) for left, right in pairs if left.strip() and right.strip()]
+    lone = [right.strip() for left, right in pairs if not left.strip() and right.strip()]
+    if not full or any(left[-1] == " " or right[0] == " " for left, right in full):
+        return False
+    lefts, rights = [left.strip() for left, _ in full], [right.strip() for _, right in full]
+    if all(map(_GROUP.fullmatch, rights)) and all(map(_LEADING.fullmatch, lefts)):
+        return all(kind_of(text) in "nm" for text in lone)
+    if all(map(_TIME.fullmatch, rights)) and all(kind_of(left) == "d" for left in lefts):
+        return not lone
+    words = sum(kind_of(left) == "t" for left in lefts) > 0.5 * len(lefts)
+    crossed = header[place : place + 1] not in ("", " ")
+    named = crossed or (bool(above[0]) and not above[1])
+    return words and named and not lone
+
+
+def _with_cut(rows: Sequence[str], gaps: Sequence[_Gap], at: int) -> _Gap:
+    """A gap with the place at which values that touch are parted: where those on its left all end, else
+    where those on its right all begin."""
+    gap = gaps[at]
+    left = [row[: gap.first] for row in rows if len(row) >= gap.first and row[: gap.first].strip()]
+    begin = gaps[at - 1].last + 1 if at else 0
+    ends = [piece for piece in left if piece[begin:].strip()]
+    if ends and sum(piece[-1] != " " for piece in ends) >= _STRAIGHT * len(ends):
+        return _Gap(gap.first, gap.last, gap.first)
+    end = gaps[at + 1].first if at + 1 < len(gaps) else None
+    begins = [piece for row in rows if (piece := row[gap.last + 1 : end]).strip()]
+    if begins and sum(piece[0] != " " for piece in begins) >= _STRAIGHT * len(begins):
+        return _Gap(gap.first, gap.last, gap.last + 1)
+    return gap
+
+
+def _measured(rows: Sequence[str], gaps: Sequence[_Gap]) -> Layout:
+    """The columns between gaps, with the places of their values and what they hold."""
+    width = max(map(len, rows))
+    bounds = [
+        (a.last + 1, b.first - 1) for a, b in pairwise([_Gap(-1, -1), *gaps, _Gap(width, width)])
+    ]
+    edges, kinds = list[tuple[int, int]](), ""
+    for a, b in bounds:
+        pieces = [row[a : b + 1] for row in rows if row[a : b + 1].strip()]
+        left = min((len(p) - len(p.lstrip()) for p in pieces), default=0)
+        right = max((len(p.rstrip()) for p in pieces), default=b - a + 1)
+        edges.append((a + left, max(a + left, a + right - 1)))
+        cells = [kind_of(plain(piece)) for piece in pieces]
+        hard = sum(kind in "nyd" for kind in cells)
+        kinds += "n" if hard and hard + cells.count("m") >= 0.8 * len(cells) else "t"
+    return Layout(tuple(gaps), tuple(edges), tuple(kinds))
+
+
+def _with_flags(rows: Sequence[str], layout: Layout) -> Layout:
+    """Columns of measured values that all have their last sign for a mark or a letter of its own, parted
+    before it: `37.6*` below `29.5`. Signs that change a number, as `k` or `%`, stay with it."""
+    gaps, flags = list(layout.gaps), list[tuple[int, str]]()
+    for column, (a, b) in enumerate(layout.edges):
+        if layout.kinds[column] != "t" and not any(row[b : b + 1] in ("*", "†") for row in rows):
+            continue
+        pieces = [row[a : b + 1].ljust(b + 1 - a) for row in rows]
+        signs = {piece[-1] for piece in pieces if piece.strip()} - {" "}
+        values = [piece[:-1].strip() for piece in pieces if piece.strip()]
+        marks = all(sign in "*†‡#" for sign in signs)
+        letters = (
+            len(signs) > 1
+            and all(sign.isalpha() or sign == "*" for sign in signs)
+            and signs - _SUFFIXES
+        )
+        if values and signs and (marks or letters) and all(map(_MEASURED.fullmatch, values)):
+            gaps.append(_Gap(b, b - 1, b))
+            flags.append((column, next(p.strip() for p in pieces if p.strip() and p[-1] != " ")))
+    if not flags:
+        return layout
+    gaps.sort(key=lambda gap: (gap.first, gap.last))
+    measured = _measured(rows, gaps)
+    return Layout(measured.gaps, measured.edges, measured.kinds, tuple(flags))
