@@ -16,8 +16,8 @@ from leaf.readers.base import Note
 from leaf.readers.documents.text_layout import Layout, layout_of, phrases
 from leaf.readers.documents.text_lines import (
     MOST_BETWEEN,
-    Drawn,
-    Part,
+    LaidOut,
+    TextPart,
     between,
     is_drawn_rule,
     plain,
@@ -55,10 +55,10 @@ class _Group:
 
     layout: Layout
     header: list[int]
-    parts: list[Part]
+    parts: list[TextPart]
 
 
-def column_tables(lines: Sequence[str], taken: Sequence[bool]) -> list[Drawn]:
+def column_tables(lines: Sequence[str], taken: Sequence[bool]) -> list[LaidOut]:
     """All tables in columns, of the lines that are not taken."""
     groups = list[_Group]()
     for paragraph in _paragraphs(lines, taken):
@@ -233,7 +233,7 @@ def _part(
     header: list[int],
     body: Sequence[int],
     paragraph: _Paragraph,
-) -> Part:
+) -> TextPart:
     """The lines from the header to the last row, and those below that are cut as rows are."""
     last = body[-1]
     for at in range(last + 1, paragraph.end):
@@ -244,10 +244,10 @@ def _part(
     first = header[0] if header else body[0]
     between_rows = range(header[-1] + 1 if header else body[0], last + 1)
     rows = [at for at in between_rows if lines[at].strip() and not is_drawn_rule(lines[at])]
-    return Part(first, last, header, rows)
+    return TextPart(first, last, header, rows)
 
 
-def _continued(lines: Sequence[str], group: _Group, paragraph: _Paragraph) -> Part | None:
+def _continued(lines: Sequence[str], group: _Group, paragraph: _Paragraph) -> TextPart | None:
     """A paragraph as a part of the table above it: below the same names, or the same columns without
     any."""
     above, layout = group.parts[-1], group.layout
@@ -275,12 +275,12 @@ def _continued(lines: Sequence[str], group: _Group, paragraph: _Paragraph) -> Pa
     return _part(lines, layout, header, rows, paragraph)
 
 
-def _drawn(lines: Sequence[str], group: _Group) -> Drawn:
+def _drawn(lines: Sequence[str], group: _Group) -> LaidOut:
     """The table, laid out by the rows of all its parts."""
     layout = group.layout
-    rows = [at for part in group.parts for at in part.rows if layout.fits(lines[at])]
+    rows = [at for part in group.parts for at in part.rows]
     if len(group.parts) > 1:
-        sample = rows[:: max(1, len(rows) // _SAMPLE)]
+        sample = [at for at in rows[:: max(1, len(rows) // _SAMPLE)] if layout.fits(lines[at])]
         rule = _rule_above(lines, group.parts[0].rows[0])
         wider = layout_of([lines[at] for at in sample], [lines[at] for at in group.header], rule)
         if wider and len(wider) >= len(layout):
@@ -296,8 +296,12 @@ def _drawn(lines: Sequence[str], group: _Group) -> Drawn:
             return layout.named(line)
         return layout.cells(line) if layout.fits(line) else [plain(line)]
 
-    cut = [at + 1 for at in rows if layout.is_run_together(lines[at])]
-    return Drawn(group.parts, cells, [*layout.notes(), *_cut_notes(cut)])
+    def notes() -> list[Note]:
+        fitting = (at for at in rows if layout.fits(lines[at]))
+        cut = [at + 1 for at in fitting if layout.is_run_together(lines[at])]
+        return [*layout.notes(), *_cut_notes(cut)]
+
+    return LaidOut(group.parts, cells, notes)
 
 
 def _cut_notes(rows: Sequence[int]) -> list[Note]:

@@ -16,8 +16,8 @@ from itertools import pairwise
 from leaf.readers.base import Note
 from leaf.readers.documents.text_lines import (
     MOST_BETWEEN,
-    Drawn,
-    Part,
+    LaidOut,
+    TextPart,
     between,
     is_drawn_rule,
     plain,
@@ -58,14 +58,16 @@ class _Block:
         return max(self.rows[-1], self.rules[-1] if self.rules else -1)
 
 
-def drawn_tables(lines: list[str]) -> list[Drawn]:
+def drawn_tables(lines: list[str]) -> list[LaidOut]:
     """All tables of pipes; those that go on below the head of another page are one. Where pipes part but
     groups of columns, as Stata writes them, the lines lose them and are looked at by others."""
     drawn = [line.translate(_BOXES) if not line.isascii() else line for line in lines]
-    tables = list[Drawn]()
+    tables = list[LaidOut]()
     names = list[str]()
     for block in _blocks(drawn):
-        table = _table(drawn, block)
+        last = tables[-1] if tables else None
+        more = last is not None and _is_ruled_across(drawn, block) and bool(names)
+        table = _table(drawn, block, len(last.cells(last.parts[0].rows[0])) if last and more else 0)
         if table is None:
             continue
         if _holds_columns(drawn, block):
@@ -74,13 +76,14 @@ def drawn_tables(lines: list[str]) -> list[Drawn]:
             for at in block.rules:
                 lines[at] = drawn[at].replace("+", "-").replace("|", "-")
             continue
-        last = tables[-1] if tables else None
         part = table.parts[0]
         head = [drawn[at].strip() for at in part.header]
         near = last and between(drawn, last.parts[-1].last + 1, part.first) <= MOST_BETWEEN
         if last and near and _is_ruled_across(drawn, block) and (not head or head == names):
             last.parts.append(part)
-        elif head or len(part.rows) >= _FEWEST:
+        elif is_table([table.cells(at) for at in (*part.header, *part.rows)]) and (
+            head or len(part.rows) >= _FEWEST
+        ):
             tables.append(table)
             names = head
     return tables
@@ -112,8 +115,9 @@ def _is_ruled_across(lines: Sequence[str], block: _Block) -> bool:
     return bool(block.rules) and all(not _JOINT.search(lines[at]) for at in block.rules)
 
 
-def _table(lines: Sequence[str], block: _Block) -> Drawn | None:
-    """A block as a table; None where nothing proves that it is one."""
+def _table(lines: Sequence[str], block: _Block, more: int) -> LaidOut | None:
+    """A block as a table; None where nothing proves that it is one. One row is enough where it may be
+    one of a table above with `more` columns."""
     rule = next((at for at in block.rules if _JOINT.search(lines[at])), None)
     width = _width(lines, block.rows, rule)
     if width < 2:
@@ -132,22 +136,22 @@ def _table(lines: Sequence[str], block: _Block) -> Drawn | None:
     cells = _Cells(lines, block, width)
     if any(len(cells(at)) != width for at in block.rows):
         return None
-    header = _header(lines, block, outer)
+    header = _header(lines, block)
     body = [at for at in block.rows if at not in header]
-    if not body or not is_table([cells(at) for at in block.rows]):
+    if not body or not (is_table([cells(at) for at in block.rows]) or width == more):
         return None
     cells.join(header, body)
     notes = list[Note]()
     if len(header) == 2 and all(map(_TYPE.fullmatch, cells(header[1]))):
         text = f"Line {header[1] + 1} names the types of the columns; it was left out."
         notes.append(Note("columns-described", text, 1, places([header.pop() + 1])))
-    part = Part(
+    part = TextPart(
         min(block.rows + block.rules),
         block.last,
         header,
         [at for at in body if at not in cells.joined],
     )
-    return Drawn([part], cells, notes)
+    return LaidOut([part], cells, notes.copy)
 
 
 def _width(lines: Sequence[str], rows: Sequence[int], rule: int | None) -> int:
@@ -214,7 +218,7 @@ def _split(line: str) -> list[str]:
     ]
 
 
-def _header(lines: Sequence[str], block: _Block, outer: bool) -> list[int]:
+def _header(lines: Sequence[str], block: _Block) -> list[int]:
     """The rows above the first line that is drawn below some; none where nothing parts them."""
     boxed = any("+" in lines[at] for at in block.rules if at < block.rows[0])
     below = (at for at in block.rules if at > block.rows[0] and ("+" in lines[at] or not boxed))

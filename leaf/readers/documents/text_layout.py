@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -13,13 +14,13 @@ from leaf.readers.documents.text_lines import plain
 from leaf.readers.tabular.cells import kind_of
 
 _NEARLY = 0.04
-"""Part of the lines that may have something in a border."""
+"""TextPart of the lines that may have something in a border."""
 _FULL = 0.5
-"""Part of the lines in which the columns on both sides of such a border are filled."""
+"""TextPart of the lines in which the columns on both sides of such a border are filled."""
 _STRAIGHT = 0.8
-"""Part of the lines in which a column ends (or begins) where it does in most."""
+"""TextPart of the lines in which a column ends (or begins) where it does in most."""
 _FITTING = 0.7
-"""Part of the borders that a row keeps; in others its values touch."""
+"""TextPart of the borders that a row keeps; in others its values touch."""
 _WORD = re.compile(r"\S+")
 _PHRASE = re.compile(r"\S+(?: \S+)*")
 _GROUP = re.compile(r"\d{3}(?:[.,]\d+)?-?")
@@ -59,17 +60,28 @@ class Layout:
         cuts = [0, *(_cut(line, gap) for gap in self.gaps), max(len(line), self.edges[-1][1] + 1)]
         return [plain(line[a:b]) for a, b in pairwise(cuts)]
 
+    @cached_property
+    def _opened(self) -> re.Pattern[str]:
+        """Matches lines that are blank somewhere in each gap, or end before it."""
+        gaps = (gap for gap in self.gaps if gap.first <= gap.last)
+        return re.compile(
+            "".join(
+                f"(?=.{{0,{gap.last}}}$|.{{{gap.first}}}[^ ]{{0,{gap.last - gap.first}}} )"
+                for gap in gaps
+            )
+        )
+
     def fits(self, line: str) -> bool:
         """Whether a line keeps to the borders, those aside at which its values touch."""
-        blank = [_is_open(line, gap) or _is_starred(line, gap) for gap in self.gaps]
-        if all(blank):
+        if self._opened.match(line):
             return True
+        blank = [_is_open(line, gap) or _is_starred(line, gap) for gap in self.gaps]
         touching = all(b or gap.cut >= 0 for b, gap in zip(blank, self.gaps, strict=True))
         return touching and sum(blank) >= _FITTING * len(blank)
 
     def is_row(self, line: str) -> bool:
         """Whether a line keeps to all borders and fills two columns, one of numbers among them."""
-        if not all(_is_open(line, gap) for gap in self.gaps):
+        if not self._opened.match(line):
             return False
         cells = self.cells(line)
         hard = [cell for cell, kind in zip(cells, self.kinds, strict=True) if cell and kind == "n"]
@@ -81,7 +93,7 @@ class Layout:
 
     def is_row_of_words(self, line: str) -> bool:
         """Whether a line keeps to all borders and holds nothing, or words for it, where numbers are."""
-        if not all(_is_open(line, gap) for gap in self.gaps):
+        if not self._opened.match(line):
             return False
         cells = self.cells(line)
         return sum(map(bool, cells)) > 1 and not self._hard_words(cells)
@@ -131,7 +143,8 @@ class Layout:
         return bool(hard) and sum(kind in "nydm" for kind in hard) >= 0.8 * len(hard)
 
     def is_run_together(self, line: str) -> bool:
-        return not all(_is_open(line, gap) for gap in self.gaps if gap.first <= gap.last)
+        """Whether values of a line touch each other at a border."""
+        return not self._opened.match(line)
 
     def names(self, line: str) -> bool:
         """Whether no word of a line crosses a border, so that it may name columns."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.block_notes import repeat_notes
@@ -37,7 +37,7 @@ class TextTable:
 
 
 @dataclass
-class Part:
+class TextPart:
     """A part of a table between other lines. All lines are 0-based."""
 
     first: int
@@ -48,12 +48,13 @@ class Part:
 
 
 @dataclass
-class Drawn:
+class LaidOut:
     """Parts of one table, and how a line of it is cut into cells."""
 
-    parts: list[Part]
+    parts: list[TextPart]
     cells: Callable[[int], list[str]]
-    notes: list[Note] = field(default_factory=list)
+    notes: Callable[[], list[Note]] = list
+    """What is said of its lines, once that is asked for."""
 
 
 def spread(line: str) -> str:
@@ -83,7 +84,7 @@ def is_drawn_rule(line: str) -> bool:
     return bool(_RULE.fullmatch(line))
 
 
-def assemble(lines: Sequence[str], drawn: Drawn, above: int = 0) -> TextTable:
+def assemble(lines: Sequence[str], drawn: LaidOut, above: int = 0) -> TextTable:
     """The rows of all parts below one header. What is printed again with each page is left out, and
     other words between the parts stay as rows of their own. No line before `above` says anything of
     it."""
@@ -92,7 +93,7 @@ def assemble(lines: Sequence[str], drawn: Drawn, above: int = 0) -> TextTable:
     numbers = [at + 1 for at in first.header]
     width = len(drawn.cells(first.rows[0]))
     title = _above(lines, first.first, above)
-    running = _Running([lines[at] for at in title])
+    running = _Printed([lines[at] for at in title])
     running.knows_pages(lines[max(above, first.first - 2 * MOST_BETWEEN) : first.first])
     again, pages = list[int](), list[int]()
     for number, part in enumerate(drawn.parts):
@@ -109,7 +110,7 @@ def assemble(lines: Sequence[str], drawn: Drawn, above: int = 0) -> TextTable:
         cells = map(drawn.cells, part.rows)
         rows += [row if len(row) > 1 else _alone(row[0], width) for row in cells]
         numbers += [at + 1 for at in part.rows]
-    notes = [*drawn.notes, *repeat_notes([at + 1 for at in again]), *_page_notes(pages)]
+    notes = [*drawn.notes(), *repeat_notes([at + 1 for at in again]), *_page_notes(pages)]
     return TextTable(rows, numbers, len(first.header), _caption(lines, title), tuple(notes))
 
 
@@ -118,7 +119,7 @@ def _alone(text: str, width: int) -> list[str]:
     return [plain(text), *[""] * (width - 1)]
 
 
-class _Running:
+class _Printed:
     """What is printed above each part of a table, part after part."""
 
     def __init__(self, title: Sequence[str]) -> None:

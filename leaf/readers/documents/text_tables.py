@@ -11,7 +11,7 @@ from pathlib import Path
 from leaf.readers.base import Note, TableInfo
 from leaf.readers.documents.text_columns import column_tables
 from leaf.readers.documents.text_drawn import drawn_tables
-from leaf.readers.documents.text_lines import Drawn, TextTable, assemble, spread
+from leaf.readers.documents.text_lines import LaidOut, TextTable, assemble, spread
 from leaf.readers.encoding import Encoding, open_text
 from leaf.readers.tabular.delimited import write_rows
 from leaf.readers.tabular.grids import MAX_TABLES
@@ -78,7 +78,7 @@ def _spread(lines: Sequence[str]) -> list[str]:
     return [spread(line) if 0 < len(line) <= _LONGEST else "" for line in lines]
 
 
-def _drawn(lines: list[str]) -> list[Drawn]:
+def _drawn(lines: list[str]) -> list[LaidOut]:
     """Tables drawn with pipes first; the lines of these are in no other."""
     tables = list(drawn_tables(lines))
     taken = [False] * len(lines)
