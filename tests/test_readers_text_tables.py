@@ -174,6 +174,30 @@ def test_numbers_with_blanks_for_thousands_and_days_with_times_stay_whole(tmp_pa
     assert [row[2] for row in read] == [83882.6, 315.7, 357592.1, 2.1]
 
 
+def test_other_names_in_the_same_columns_begin_another_table(tmp_path: Path) -> None:
+    text = (
+        "Table A\nName     Jan   Feb\nAnna      10    20\nBert      30    40\nCarl      50    60\n"
+    )
+    both = text + text.replace("Jan   Feb", "Mar   Apr").replace("A\n", "B\n", 1)
+    (first, rows), (second, others) = _read(tmp_path, both)
+    assert _names(first) == ["Name", "Jan", "Feb"]
+    assert _names(second) == ["Name", "Mar", "Apr"]
+    assert len(rows) == len(others) == 3
+
+
+def test_a_header_that_comes_again_and_words_between_rows_are_no_numbers(tmp_path: Path) -> None:
+    text = (
+        "  ID  Item       Qty    Price\n   1  Apple       12     1.20\n   2  Pear         3     0.80\n"
+        "Imported goods\n   3  Mango        5     2.50\n  ID  Item       Qty    Price\n"
+        "   5  Plum         9     0.70\nTotal            29     5.20\n* without tax\n"
+    )
+    [(info, rows)] = _read(tmp_path, text)
+    assert _types(info)[2:] == ["BIGINT", "DOUBLE"]
+    assert [row[2] for row in rows if row[-1] == "data"] == [12, 3, None, 5, 9]
+    assert "header-repeated" in _notes(info)
+    assert dict(info["left_out"])["total"] in ((8,), [8])
+
+
 def test_pages_of_a_report_are_one_table(tmp_path: Path) -> None:
     lines = list[str]()
     for page in range(1, 4):

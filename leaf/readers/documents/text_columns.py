@@ -17,7 +17,7 @@ from leaf.readers.documents.text_layout import Layout, layout_of, phrases
 from leaf.readers.documents.text_lines import (
     MOST_BETWEEN,
     LaidOut,
-    TextPart,
+    TableStretch,
     between,
     is_drawn_rule,
     plain,
@@ -55,7 +55,7 @@ class _Group:
 
     layout: Layout
     header: list[int]
-    parts: list[TextPart]
+    parts: list[TableStretch]
 
 
 def column_tables(lines: Sequence[str], taken: Sequence[bool]) -> list[LaidOut]:
@@ -91,9 +91,16 @@ def _of_paragraph(
     lines: Sequence[str], taken: Sequence[bool], paragraph: _Paragraph
 ) -> Iterator[_Group]:
     """The tables of a paragraph: of all its rows, else of each run of them."""
-    if group := _group(lines, taken, paragraph, paragraph.rows):
-        yield group
-        return
+    while group := _group(lines, taken, paragraph, paragraph.rows):
+        names = _other_names(lines, group)
+        if names is None or names <= paragraph.first:
+            yield group
+            return
+        rows = [at for at in paragraph.rows if at < names]
+        above = _Paragraph(paragraph.first, names, rows)
+        if first := _group(lines, taken, above, rows):
+            yield first
+        paragraph = _Paragraph(names, paragraph.end, [at for at in paragraph.rows if at > names])
     runs = list[list[int]]()
     for at in paragraph.rows:
         if runs and runs[-1][-1] == at - 1:
@@ -108,6 +115,16 @@ def _of_paragraph(
         if group := _group(lines, taken, part, run):
             end = group.parts[-1].last + 1
             yield group
+
+
+def _other_names(lines: Sequence[str], group: _Group) -> int | None:
+    """The first line among the rows of a table that names its columns in another way: another table
+    begins there."""
+    names = {" ".join(lines[at].split()) for at in group.header}
+    for at in group.parts[0].rows:
+        if group.layout.names_others(lines[at]) and " ".join(lines[at].split()) not in names:
+            return at
+    return None
 
 
 def _group(
@@ -233,7 +250,7 @@ def _part(
     header: list[int],
     body: Sequence[int],
     paragraph: _Paragraph,
-) -> TextPart:
+) -> TableStretch:
     """The lines from the header to the last row, and those below that are cut as rows are."""
     last = body[-1]
     for at in range(last + 1, paragraph.end):
@@ -244,10 +261,10 @@ def _part(
     first = header[0] if header else body[0]
     between_rows = range(header[-1] + 1 if header else body[0], last + 1)
     rows = [at for at in between_rows if lines[at].strip() and not is_drawn_rule(lines[at])]
-    return TextPart(first, last, header, rows)
+    return TableStretch(first, last, header, rows)
 
 
-def _continued(lines: Sequence[str], group: _Group, paragraph: _Paragraph) -> TextPart | None:
+def _continued(lines: Sequence[str], group: _Group, paragraph: _Paragraph) -> TableStretch | None:
     """A paragraph as a part of the table above it: below the same names, or the same columns without
     any."""
     above, layout = group.parts[-1], group.layout
@@ -287,8 +304,9 @@ def _drawn(lines: Sequence[str], group: _Group) -> LaidOut:
             layout = wider
     heads = {at for part in group.parts for at in part.header}
     names = {" ".join(lines[at].split()) for at in group.header}
+    again = {at for at in rows if " ".join(lines[at].split()) in names}
     for part in group.parts:
-        part.rows = [at for at in part.rows if " ".join(lines[at].split()) not in names]
+        part.rows = [at for at in part.rows if at not in again]
 
     def cells(at: int) -> list[str]:
         line = lines[at]
@@ -301,7 +319,7 @@ def _drawn(lines: Sequence[str], group: _Group) -> LaidOut:
         cut = [at + 1 for at in fitting if layout.is_run_together(lines[at])]
         return [*layout.notes(), *_cut_notes(cut)]
 
-    return LaidOut(group.parts, cells, notes)
+    return LaidOut(group.parts, cells, notes, tuple(again))
 
 
 def _cut_notes(rows: Sequence[int]) -> list[Note]:

@@ -17,7 +17,7 @@ from leaf.readers.base import Note
 from leaf.readers.documents.text_lines import (
     MOST_BETWEEN,
     LaidOut,
-    TextPart,
+    TableStretch,
     between,
     is_drawn_rule,
     plain,
@@ -133,7 +133,7 @@ def _table(lines: Sequence[str], block: _Block, more: int) -> LaidOut | None:
         return None
     if not block.rules and not _is_spaced(lines, block):
         return None
-    cells = _Cells(lines, block, width)
+    cells = _PipeCells(lines, block, width)
     if any(len(cells(at)) != width for at in block.rows):
         return None
     header = _header(lines, block)
@@ -145,7 +145,7 @@ def _table(lines: Sequence[str], block: _Block, more: int) -> LaidOut | None:
     if len(header) == 2 and all(map(_TYPE.fullmatch, cells(header[1]))):
         text = f"Line {header[1] + 1} names the types of the columns; it was left out."
         notes.append(Note("columns-described", text, 1, places([header.pop() + 1])))
-    part = TextPart(
+    part = TableStretch(
         min(block.rows + block.rules),
         block.last,
         header,
@@ -229,7 +229,7 @@ def _header(lines: Sequence[str], block: _Block) -> list[int]:
     return above if len(above) <= 3 else []
 
 
-class _Cells:
+class _PipeCells:
     """How lines of a block are cut: where the pipes of all stand below each other, there, so that a
     pipe may be in a cell."""
 

@@ -14,13 +14,13 @@ from leaf.readers.documents.text_lines import plain
 from leaf.readers.tabular.cells import kind_of
 
 _NEARLY = 0.04
-"""TextPart of the lines that may have something in a border."""
+"""TableStretch of the lines that may have something in a border."""
 _FULL = 0.5
-"""TextPart of the lines in which the columns on both sides of such a border are filled."""
+"""TableStretch of the lines in which the columns on both sides of such a border are filled."""
 _STRAIGHT = 0.8
-"""TextPart of the lines in which a column ends (or begins) where it does in most."""
+"""TableStretch of the lines in which a column ends (or begins) where it does in most."""
 _FITTING = 0.7
-"""TextPart of the borders that a row keeps; in others its values touch."""
+"""TableStretch of the borders that a row keeps; in others its values touch."""
 _WORD = re.compile(r"\S+")
 _PHRASE = re.compile(r"\S+(?: \S+)*")
 _GROUP = re.compile(r"\d{3}(?:[.,]\d+)?-?")
@@ -102,6 +102,14 @@ class Layout:
         """Whether a line has a word above a column of numbers, and none that stands for no value."""
         names = self.named(line)
         return bool(self._hard_words(names)) and not any(kind_of(name) == "m" for name in names)
+
+    def names_others(self, line: str) -> bool:
+        """Whether a line keeps to all borders and has words in most columns of numbers."""
+        if not self._opened.match(line):
+            return False
+        pairs = zip(self.cells(line), self.kinds, strict=True)
+        kinds = [kind_of(cell) for cell, kind in pairs if kind == "n"]
+        return kinds.count("t") > max(1, len(kinds) / 2)
 
     def names_singly(self, line: str) -> bool:
         """Whether a line has several phrases, each above one column."""

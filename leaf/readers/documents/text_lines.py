@@ -37,7 +37,7 @@ class TextTable:
 
 
 @dataclass
-class TextPart:
+class TableStretch:
     """A part of a table between other lines. All lines are 0-based."""
 
     first: int
@@ -51,10 +51,12 @@ class TextPart:
 class LaidOut:
     """Parts of one table, and how a line of it is cut into cells."""
 
-    parts: list[TextPart]
+    parts: list[TableStretch]
     cells: Callable[[int], list[str]]
     notes: Callable[[], list[Note]] = list
     """What is said of its lines, once that is asked for."""
+    again: tuple[int, ...] = ()
+    """Lines within its parts that repeat the header."""
 
 
 def spread(line: str) -> str:
@@ -93,9 +95,9 @@ def assemble(lines: Sequence[str], drawn: LaidOut, above: int = 0) -> TextTable:
     numbers = [at + 1 for at in first.header]
     width = len(drawn.cells(first.rows[0]))
     title = _above(lines, first.first, above)
-    running = _Printed([lines[at] for at in title])
+    running = _PageHeads([lines[at] for at in title])
     running.knows_pages(lines[max(above, first.first - 2 * MOST_BETWEEN) : first.first])
-    again, pages = list[int](), list[int]()
+    again, pages = list(drawn.again), list[int]()
     for number, part in enumerate(drawn.parts):
         if number:
             again += part.header[:1]
@@ -110,7 +112,7 @@ def assemble(lines: Sequence[str], drawn: LaidOut, above: int = 0) -> TextTable:
         cells = map(drawn.cells, part.rows)
         rows += [row if len(row) > 1 else _alone(row[0], width) for row in cells]
         numbers += [at + 1 for at in part.rows]
-    notes = [*drawn.notes(), *repeat_notes([at + 1 for at in again]), *_page_notes(pages)]
+    notes = [*drawn.notes(), *repeat_notes([at + 1 for at in sorted(again)]), *_page_notes(pages)]
     return TextTable(rows, numbers, len(first.header), _caption(lines, title), tuple(notes))
 
 
@@ -119,7 +121,7 @@ def _alone(text: str, width: int) -> list[str]:
     return [plain(text), *[""] * (width - 1)]
 
 
-class _Printed:
+class _PageHeads:
     """What is printed above each part of a table, part after part."""
 
     def __init__(self, title: Sequence[str]) -> None:
