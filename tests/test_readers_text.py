@@ -583,8 +583,9 @@ def test_inspect_says_kind_counts_and_guesses(tmp_path: Path) -> None:
 
 def test_what_has_no_tables_says_so(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.txt", "x\n")
+    assert worker.tables(str(path), "text", str(tmp_path)) == []
     with pytest.raises(InvalidInputError, match="no tables"):
-        worker.tables(str(path), "text", str(tmp_path))
+        worker.tables(str(path), "code", str(tmp_path))
     with pytest.raises(NotFoundError):
         worker.read(str(path), "nonsense")
 
