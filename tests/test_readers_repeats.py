@@ -46,3 +46,9 @@ def test_words_above_the_same_rows_again_are_one_header() -> None:
     rows = "North|10|20|30\nSouth|40|50|60"
     (block,) = _blocks(f"Region|a|b|c\n{rows}\nRegion|a|b|c\n{rows}")
     assert len(block.body) == 4
+
+
+def test_a_cell_that_is_no_number_before_names_is_read() -> None:
+    rows = [[float("nan"), 1.0, 2.0, 3.0], ["A", 4.0, 5.0, 6.5], ["B", 7.0, 8.0, 9.5]]
+    (block,) = find_tables([*rows, *rows]).blocks
+    assert len(block.body) >= 4

@@ -202,7 +202,7 @@ def unique_names(raw: Iterable[Any]) -> tuple[tuple[str, ...], int, int]:
 def name_of(cell: Any) -> str:
     if cell is None:
         return ""
-    if isinstance(cell, float) and cell == int(cell):
+    if isinstance(cell, float) and cell.is_integer():
         cell = int(cell)
     if isinstance(cell, datetime) and cell.time() == time():
         cell = cell.date()
