@@ -42,6 +42,7 @@ LOCALS = (
     ("readers/tabular/block_notes.py", "_loose", "text"),
     ("readers/tabular/integrity.py", "_adding_up", "text"),
     ("readers/tabular/integrity.py", "_called", "text"),
+    ("readers/tabular/second_lines.py", "continuations", "text"),
     ("readers/tabular/sheets.py", "_on", "where"),
     ("sessions/pinning.py", "stale", "text"),
     ("ui/upload_routes.py", "_receive", "problem"),

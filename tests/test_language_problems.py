@@ -212,6 +212,8 @@ def test_no_page_shows_the_words_of_an_error_without_saying_them_in_its_language
     [
         ("$1,204.50", "$1.204,50"),
         ("2,000,000 tokens", "2.000.000 Token"),
+        ("1 row", "1 Zeile"),
+        ("2,000 rows", "2.000 Zeilen"),
         ("less than $0.0001", "weniger als $0,0001"),
         ("today", "heute"),
         ("December", "Dezember"),

@@ -7,7 +7,7 @@ import calendar
 import re
 
 from leaf.language.dates import DATES
-from leaf.language.text import ENGLISH, current, mark, separated, t
+from leaf.language.text import ENGLISH, current, mark, n_, separated, t
 
 WORDS = (mark("today"), mark("day"), mark("month"), mark("less than $0.0001"))
 TOKENS = mark("{n} tokens")
@@ -19,6 +19,7 @@ _SHORT = "|".join(month[:3] for month in MONTHS)
 _MOMENT = re.compile(rf"(\d\d?) ({_SHORT}) (\d{{4}}), (\d\d:\d\d)")
 _DOLLARS = re.compile(r"\$\d[\d,.]*")
 _TOKENS = re.compile(r"(\d[\d,]*) tokens")
+_ROWS = re.compile(r"(\d[\d,]*) rows?")
 _MIDNIGHT = re.compile(r"at midnight \((.+)\)")
 _FIRST = re.compile(rf"on 1 ({'|'.join(MONTHS)}) \((.+)\)")
 
@@ -35,6 +36,8 @@ def amount_told(text: str) -> str:
         return separated(text)
     if match := _TOKENS.fullmatch(text):
         return t(TOKENS, n=separated(match[1]))
+    if match := _ROWS.fullmatch(text):
+        return n_("{n} row", "{n} rows", int(match[1].replace(",", "")))
     if match := _MIDNIGHT.fullmatch(text):
         return t(MIDNIGHT, zone=match[1])
     if match := _FIRST.fullmatch(text):

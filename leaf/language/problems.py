@@ -31,7 +31,7 @@ KEYS = (16, 4)
 """Characters at the beginning of a template, or at its end, by which it is looked up."""
 PLACES = ("place", "places", "where")
 """Names of values that may be places in a file."""
-AMOUNTS = ("amount", "when", "ends_text", "span")
+AMOUNTS = ("amount", "when", "ends_text", "span", "rows", "counted")
 """Of values that may say how much, or when."""
 AT_THE_END = "value"
 """Name of what may be ` in this chat`."""

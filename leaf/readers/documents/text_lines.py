@@ -165,13 +165,10 @@ def between(lines: Sequence[str], first: int, end: int) -> int:
 def _page_notes(pages: Sequence[int]) -> list[Note]:
     if not pages:
         return []
-    count = f"{len(pages):,} line{'s' if len(pages) != 1 else ''}"
-    text = f"{count} between its parts, printed again with each page, {_are(len(pages))} left out."
+    text = f"{len(pages):,} lines between its parts, printed again with each page, are left out."
+    if len(pages) == 1:
+        text = "A line between its parts, printed again with each page, is left out."
     return [Note("pages-joined", text, len(pages), places([at + 1 for at in pages]))]
-
-
-def _are(count: int) -> str:
-    return "are" if count != 1 else "is"
 
 
 def _above(lines: Sequence[str], top: int, least: int) -> list[int]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from leaf.readers.tabular.continuations import continuations
 from leaf.readers.tabular.periods import covering, is_period, period_of
+from leaf.readers.tabular.second_lines import continuations
 from leaf.readers.tabular.sentinels import sentinels
 from leaf.readers.tabular.sql import literal
 from leaf.readers.tabular.table_file import KEY, TableFile
