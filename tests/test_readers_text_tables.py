@@ -105,6 +105,24 @@ def test_signs_behind_measured_values_are_columns_of_their_own(tmp_path: Path) -
     assert rows[0][-1] == "10k"  # a k changes the number, and stays with it
 
 
+def test_a_digit_is_never_taken_for_a_mark_behind_a_value(tmp_path: Path) -> None:
+    lines = [f"A{n:05d}  {n % 90:2}.4{'*' if n % 2 else ' '}   {n:>6}\n" for n in range(100, 1500)]
+    lines[802] = f"A00902   1.47   {902:>6}\n"
+    [(_, rows)] = _read(tmp_path, "ID      VALUE   COUNT\n" + "".join(lines))
+    assert rows[802][1] == 1.47
+    assert rows[803][1:3] == (3.4, "*")
+
+
+def test_a_row_that_keeps_to_no_border_stands_whole_and_is_said(tmp_path: Path) -> None:
+    rows = [f"{name:<10}{n:>5}{n * 1.5:>9.2f}\n" for n, name in enumerate(["Ann", "Bo", "Cy"] * 4)]
+    rows[5] = "Somebody with a long name 77   115.50\n"
+    [(info, read)] = _read(tmp_path, "Name      Count   Amount\n" + "".join(rows))
+    assert len(read) == 12
+    assert read[5][0] == "Somebody with a long name 77 115.50"
+    assert _types(info)[1:] == ["BIGINT", "DOUBLE"]
+    assert "table-doubtful" in _notes(info)
+
+
 def test_names_of_two_words_stand_above_one_column(tmp_path: Path) -> None:
     text = (
         "Coefficients:\n"

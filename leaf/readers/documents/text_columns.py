@@ -97,10 +97,13 @@ def _of_paragraph(
             yield group
             return
         rows = [at for at in paragraph.rows if at < names]
-        above = _Paragraph(paragraph.first, names, rows)
-        if first := _group(lines, taken, above, rows):
-            yield first
-        paragraph = _Paragraph(names, paragraph.end, [at for at in paragraph.rows if at > names])
+        first = _group(lines, taken, _Paragraph(paragraph.first, names, rows), rows)
+        rest = _Paragraph(names, paragraph.end, [at for at in paragraph.rows if at > names])
+        if first is None or _group(lines, taken, rest, rest.rows) is None:
+            yield group
+            return
+        yield first
+        paragraph = rest
     runs = list[list[int]]()
     for at in paragraph.rows:
         if runs and runs[-1][-1] == at - 1:
@@ -122,7 +125,10 @@ def _other_names(lines: Sequence[str], group: _Group) -> int | None:
     begins there."""
     names = {" ".join(lines[at].split()) for at in group.header}
     for at in group.parts[0].rows:
-        if group.layout.names_others(lines[at]) and " ".join(lines[at].split()) not in names:
+        numbers = _may_be_row(lines[at]) and not _are_numbered_names(lines[at])
+        if numbers or " ".join(lines[at].split()) in names:
+            continue
+        if group.layout.names_others(lines[at]):
             return at
     return None
 
@@ -315,9 +321,11 @@ def _drawn(lines: Sequence[str], group: _Group) -> LaidOut:
         return layout.cells(line) if layout.fits(line) else [plain(line)]
 
     def notes() -> list[Note]:
-        fitting = (at for at in rows if layout.fits(lines[at]))
-        cut = [at + 1 for at in fitting if layout.is_run_together(lines[at])]
-        return [*layout.notes(), *_cut_notes(cut)]
+        fitting = [layout.fits(lines[at]) for at in rows]
+        pairs = list(zip(rows, fitting, strict=True))
+        cut = [at + 1 for at, fits in pairs if fits and layout.is_run_together(lines[at])]
+        whole = [at + 1 for at, fits in pairs if not fits and _may_be_row(lines[at])]
+        return [*layout.notes(), *_cut_notes(cut), *_whole_notes(whole)]
 
     return LaidOut(group.parts, cells, notes, tuple(again))
 
@@ -328,3 +336,13 @@ def _cut_notes(rows: Sequence[int]) -> list[Note]:
     count = f"{len(rows):,} row{'s' if len(rows) != 1 else ''}"
     text = f"In {count} values touch each other; they were parted where the columns of the other rows end."
     return [Note("cells-parted", text, len(rows), places(rows))]
+
+
+def _whole_notes(rows: Sequence[int]) -> list[Note]:
+    if not rows:
+        return []
+    count = f"{len(rows):,} line{'s' if len(rows) != 1 else ''}"
+    text = f"{count} with numbers among its rows keep to no border; each stands whole in the first column."
+    if len(rows) == 1:
+        text = f"{count} with numbers among its rows keeps to no border; it stands whole in the first column."
+    return [Note("table-doubtful", text, len(rows), places(rows))]

@@ -11,7 +11,7 @@ from typing import Any
 
 from leaf.readers.base import Note
 from leaf.readers.documents.text_lines import plain
-from leaf.readers.tabular.cells import kind_of
+from leaf.readers.tabular.cells import is_placeholder, kind_of
 
 _NEARLY = 0.04
 """TableStretch of the lines that may have something in a border."""
@@ -74,7 +74,7 @@ class Layout:
     def fits(self, line: str) -> bool:
         """Whether a line keeps to the borders, those aside at which its values touch."""
         if self._opened.match(line):
-            return True
+            return not self.is_strange(line)
         blank = [_is_open(line, gap) or _is_starred(line, gap) for gap in self.gaps]
         touching = all(b or gap.cut >= 0 for b, gap in zip(blank, self.gaps, strict=True))
         return touching and sum(blank) >= _FITTING * len(blank)
@@ -102,6 +102,13 @@ class Layout:
         """Whether a line has a word above a column of numbers, and none that stands for no value."""
         names = self.named(line)
         return bool(self._hard_words(names)) and not any(kind_of(name) == "m" for name in names)
+
+    def is_strange(self, line: str) -> bool:
+        """Whether a line has several words where most have numbers, in two columns at least: it is laid
+        out otherwise, and its blanks stand in the borders by chance."""
+        pairs = zip(self.cells(line), self.kinds, strict=True)
+        words = [cell for cell, kind in pairs if kind == "n" and " " in cell]
+        return sum(kind_of(cell) == "t" and not is_placeholder(cell) for cell in words) > 1
 
     def names_others(self, line: str) -> bool:
         """Whether a line keeps to all borders and has words in most columns of numbers."""
@@ -207,6 +214,8 @@ def _is_starred(line: str, gap: _Gap) -> bool:
 
 
 def _cut(line: str, gap: _Gap) -> int:
+    if gap.first > gap.last and line[gap.cut : gap.cut + 1].isdigit():
+        return gap.cut + 1  # no mark, but more of the value
     blank = line.find(" ", gap.first, gap.last + 1)
     if blank >= 0:
         return blank
@@ -222,6 +231,16 @@ def layout_of(rows: Sequence[str], header: Sequence[str], rule: str = "") -> Lay
     """The columns of some lines; `header` are lines above, the nearest of which may name them, and
     `rule` is a line of dashes below it. Where a few lines are laid out otherwise, those of the others.
     """
+    layout = _layout(rows, header, rule)
+    if layout is None:
+        return None
+    usual = [row for row in rows if not layout.is_strange(row)]
+    if len(rows) > len(usual) >= 0.8 * len(rows):
+        layout = _layout(usual, header, rule) or layout
+    return layout
+
+
+def _layout(rows: Sequence[str], header: Sequence[str], rule: str) -> Layout | None:
     gaps = _gaps(rows, _NEARLY)
     if len(gaps) < 2 and len(rows) > 3:
         rough = _gaps(rows, 0.25)
