@@ -263,7 +263,9 @@ def _gaps(rows: Sequence[str], part: float) -> list[_Gap]:
 
     width = max(map(len, rows))
     text = "".join(row.ljust(width) for row in rows)
-    signs = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32).reshape(len(rows), width)
+    signs = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).reshape(
+        len(rows), width
+    )
     inked = signs != 32
     cover = inked.sum(axis=0)
     most = int(part * len(rows))
