@@ -341,8 +341,10 @@ def _cut_notes(rows: Sequence[int]) -> list[Note]:
 def _whole_notes(rows: Sequence[int]) -> list[Note]:
     if not rows:
         return []
-    count = f"{len(rows):,} line{'s' if len(rows) != 1 else ''}"
-    text = f"{count} with numbers among its rows keep to no border; each stands whole in the first column."
+    text = (
+        f"{len(rows):,} lines with numbers among its rows keep to no border; each stands whole in the "
+        f"first column."
+    )
     if len(rows) == 1:
-        text = f"{count} with numbers among its rows keeps to no border; it stands whole in the first column."
+        text = "A line with numbers among its rows keeps to no border; it stands whole in the first column."
     return [Note("table-doubtful", text, len(rows), places(rows))]
