@@ -453,6 +453,22 @@ def test_a_group_ends_where_a_group_above_it_begins(tmp_path: Path) -> None:
     ]
 
 
+def test_groups_go_on_below_words_that_stand_above_as_in_pivots(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        ",Year,Values,,\n,2005,,2006,\nCategory,Cost,Revenue,Cost,Revenue\n"
+        + "".join(f"Kind {n},{n}889,{n * 3}140.5,{n * 7}25,{n * 2}32.75\n" for n in range(1, 8))
+    )
+    (info,) = DelimitedReader().tables(path, tmp_path / "out")
+    assert [name for name, _ in info.columns] == [
+        "Category",
+        "Year / 2005 / Cost",
+        "Values / 2005 / Revenue",
+        "Values / 2006 / Cost",
+        "Values / 2006 / Revenue",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "first", "names"),
     [

@@ -446,7 +446,7 @@ def _carry(
     begins: Collection[int],
 ) -> list[Any]:
     """The cells of an upper row of a header, each group over the columns below it. `begins` are positions
-    at which a row above begins a group: none of this row goes on over these."""
+    at which a row above begins a group: the last one of this row does not go on over these."""
     positions = [p for p, cell in enumerate(cells) if not is_empty(cell)]
     merged = {
         c: c1
@@ -465,7 +465,7 @@ def _carry(
             continue
         if c in merged:
             out[position] = view.cell(row, merged[c])
-        elif position in begins or position < first or merged:
+        elif position < first or merged or (position in begins and position > positions[-1]):
             continue
         elif any(not is_empty(view.cell(i, c)) for i in lower):
             out[position] = out[position - 1]
