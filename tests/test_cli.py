@@ -785,7 +785,7 @@ def test_start_up_loads_no_reader_of_a_format() -> None:
     code = "import sys, leaf.ui.server, leaf.wiring; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     rooms = ("leaf.readers.tabular.", "leaf.readers.documents.")
-    light = {"leaf.readers.tabular.cells", "leaf.readers.tabular.sql"}
+    light = {f"leaf.readers.tabular.{name}" for name in ("cells", "sql", "wide")}
     loaded = {name for name in done.stdout.split() if name.startswith(rooms)}
     assert loaded <= light, loaded - light
 
