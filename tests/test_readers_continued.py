@@ -111,3 +111,16 @@ def test_names_are_not_lent_to_other_columns(tmp_path: Path, kinds: str) -> None
     infos = read(tmp_path, f"{above}\n\nPlaces\n\n{below}\n")
     assert infos[0].rows == 3
     assert "North" not in dict(infos[-1].columns)
+
+
+def test_account_right_below_the_names_begins_a_part_as_those_further_down(tmp_path: Path) -> None:
+    parts = [
+        f"Konto {10000 + k};Firma {k} GmbH;;;\n"
+        + "".join(f"{k}{n};0{n}.01.2024;RE{k}{n};{n},50;\n" for n in range(1, 4))
+        for k in range(3)
+    ]
+    path = tmp_path / "a.csv"
+    path.write_text("Nummer;Datum;Beleg;Soll;Haben\n" + "\n".join(parts))
+    (info,) = DelimitedReader().tables(path, tmp_path / "out")
+    assert [name for name, _ in info.columns] == ["Nummer", "Datum", "Beleg", "Soll", "Haben"]
+    assert (info.rows, dict(info.left_out)["heading"]) == (9, (2, 7, 12))

@@ -75,8 +75,9 @@ def test_a_large_file_of_series_is_joined_in_the_same_way(tmp_path: Path) -> Non
         ('"Codes";"";"A";"";""\n', ""),
         ('"Codes";"";"A";"P";"P"\n', '"Codes";"A";"";"P";"7"\n'),
         ('"129.46"', '"closed"'),
+        ('"Codes";"";"A";"P";"P"\n', '"Codes";"";"A";"P";"P";"P"\n'),
     ],
-    ids=["a word", "no row at the end", "a number", "words above"],
+    ids=["a word", "no row at the end", "a number", "words above", "beyond the names"],
 )
 def test_rows_that_do_not_alternate_stay_as_they_are(
     tmp_path: Path, change: tuple[str, str]

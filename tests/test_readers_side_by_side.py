@@ -73,3 +73,9 @@ def test_names_that_repeat_as_a_whole_are_tables_side_by_side(right: list[str]) 
 )
 def test_one_table_whose_names_repeat_or_stand_apart_stays_one(rows: list[str]) -> None:
     assert len(_blocks(rows)) == 1
+
+
+def test_pairs_of_which_the_last_has_one_half_stay_one_table() -> None:
+    rows = ["Team|Score|Team|Score", "Reds|1|Blues|2", "Greens|3|Blacks|0", "Whites|2||"]
+    (block,) = _blocks(rows)
+    assert (len(block.columns), len(block.body)) == (4, 3)

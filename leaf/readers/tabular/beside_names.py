@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from leaf.readers.tabular.cells import is_empty, kind_of, size_of
+from leaf.readers.tabular.cells import is_empty, kind_of, shape_of, size_of
 from leaf.readers.tabular.grid import GridView
 
 
@@ -44,3 +44,18 @@ def is_record(view: GridView, row: int, columns: Sequence[int]) -> bool:
     words = sum(kind_of(cell) == "t" for cell in cells)
     steps = {b - a for a, b in pairwise(sizes)}
     return words > 0 and len(sizes) > 2 and len(steps) > 1 and max(sizes) >= 100
+
+
+def comes_again(view: GridView, row: int, below: Sequence[int], columns: Sequence[int]) -> bool:
+    """Whether words that stand in few columns of a row stand so again further down: `Account 10000, Acme
+    Ltd` and `Account 10001, Bolt Ltd` begin parts of the table."""
+    at = [c for c in columns if not is_empty(view.cell(row, c))]
+    if not at or at[0] != columns[0] or 2 * len(at) > len(columns):
+        return False
+    make = shape_of(view.cell(row, columns[0]))
+    return any(
+        view.filled[i] == len(at)
+        and all(kind_of(view.cell(i, c)) == "t" for c in at)
+        and shape_of(view.cell(i, columns[0])) == make
+        for i in below
+    )

@@ -110,7 +110,9 @@ def _pairs(
 
 def _belongs(values: Sequence[str], flags: Sequence[str], width: int) -> bool:
     """Whether a row is made of flags alone, each below a number or nothing."""
-    if not values or values[0] == flags[0] or is_empty(flags[0]) or len(values) > width:
+    if not values or values[0] == flags[0] or is_empty(flags[0]):
+        return False
+    if max(len(values), len(flags)) > width:
         return False
     for column, flag in enumerate(flags[1:], 1):
         if is_empty(flag):

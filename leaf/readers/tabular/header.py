@@ -10,7 +10,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from leaf.readers.tabular.beside_names import is_labels, is_record, is_section_title
+from leaf.readers.tabular.beside_names import comes_again, is_labels, is_record, is_section_title
 from leaf.readers.tabular.cells import (
     is_empty,
     is_measure,
@@ -307,7 +307,7 @@ def lower_names(
         named = any(not is_empty(view.cell(row, columns[p])) for p in hard)
         if not named or not may_name(view, row) or (above and not is_unit_row(view, row, columns)):
             break
-        if is_section_title(view, row, columns):
+        if is_section_title(view, row, columns) or comes_again(view, row, below, columns):
             break
         lower_rows.append(row)
     return lower_rows

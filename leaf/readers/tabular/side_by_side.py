@@ -104,11 +104,12 @@ def _is_list(view: GridView, rows: Sequence[int], part: Part) -> bool:
 
 
 def _ends_before(view: GridView, rows: Sequence[int], left: Part, right: Part) -> bool:
-    """Whether the right part has values down to a row, and none below, where the left one goes on."""
+    """Whether the right part has values down to a row, and none below, where the left one goes on for
+    more than one: of pairs, the last may have but one half."""
     filled = [bool(view.fill(i, range(right[0], right[1] + 1))) for i in rows]
     end = sum(filled)
     goes_on = [view.fill(i, range(left[0], left[1] + 1)) > 1 for i in rows[end:]]
-    return all(filled[:end]) and 0 < end < len(rows) and sum(goes_on) > 0.5 * len(goes_on)
+    return all(filled[:end]) and 0 < end < len(rows) - 1 and sum(goes_on) > 0.5 * len(goes_on)
 
 
 def _has_other_days(view: GridView, rows: Sequence[int], left: Part, right: Part) -> bool:
