@@ -398,9 +398,13 @@ def test_of_a_large_text_only_parts_are_looked_at_first(tmp_path: Path) -> None:
     line = "2024-01-01 12:00:00 INFO  [main] app - handled a request\n"
     table = "item   qty   price\n" + "".join(f"a{n}      {n}    {n}.50\n" for n in range(1, 9))
     path.write_text(line * 20_000 + table + line * 60_000)
-    assert TextReader().outline(path).tables == 0
+    outline = TextReader().outline(path)
+    assert outline.tables == 0
+    assert [note.kind for note in outline.notes] == ["tables-sampled"]
     path.write_text(table + "\n" + line * 20_000)
-    assert TextReader().outline(path).tables == 1
+    outline = TextReader().outline(path)
+    assert outline.tables == 1
+    assert not outline.notes
 
 
 def test_a_text_too_large_for_its_tables_to_be_queried_says_so(

@@ -153,6 +153,9 @@ CODE_LINE = re.compile(
 
 
 _DECIMAL = re.compile(r"(?<=\d),(?=\d)")
+_NAMED = re.compile(r"(?<=[^\W\d_]),(?= [^\W_])|(?<=[.)]),(?= [^\W_])")
+"""A comma in a name, as in `Portland, OR`."""
+_BLANKS = re.compile(r"(?<=.) (?= )")
 
 
 def _is_delimited(text: str, suffix: str, cut: bool) -> bool:
@@ -186,12 +189,27 @@ def _whole_lines(sample: str) -> list[str]:
 
 
 def _is_laid_out(lines: list[str]) -> bool:
-    """Whether commas stand within numbers alone, and runs of blanks between values: `83 882,6    12,5`
-    is laid out for the eye."""
-    commas = "".join(lines).count(",")
-    inside = sum(len(_DECIMAL.findall(line)) for line in lines)
+    """Whether commas stand within numbers or behind a word of a name alone, at no place of their own,
+    and runs of blanks between values: `83 882,6    12,5` is laid out for the eye."""
     blank = sum("  " in line.strip() for line in lines)
-    return inside == commas and blank >= 0.8 * len(lines)
+    if blank < 0.8 * len(lines):
+        return False
+    commas = sum(line.count(",") for line in lines)
+    inside = sum(len(_DECIMAL.findall(line)) for line in lines)
+    if inside == commas:
+        return True
+    named = [[m.start() for m in _NAMED.finditer(line)] for line in lines]
+    if inside + sum(map(len, named)) < commas:
+        return False
+    _, most = Counter(place for line in named for place in line).most_common(1)[0]
+    return most < 0.8 * len(lines) and _has_borders(lines)
+
+
+def _has_borders(lines: list[str]) -> bool:
+    """Whether two blanks or more stand below each other between the values of nearly all lines."""
+    spread = [line.expandtabs(8).rstrip() for line in lines]
+    open_at = Counter(at for line in spread for at in {m.start() for m in _BLANKS.finditer(line)})
+    return any(count >= 0.8 * len(lines) for count in open_at.values())
 
 
 def _columns_agree(lines: list[str], delimiter: str) -> bool:

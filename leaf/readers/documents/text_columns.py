@@ -9,10 +9,12 @@ one of them.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from leaf.readers.base import Note
+from leaf.readers.documents.text_extracts import MORE
 from leaf.readers.documents.text_layout import Layout, layout_of, phrases
 from leaf.readers.documents.text_lines import (
     MOST_BETWEEN,
@@ -22,7 +24,9 @@ from leaf.readers.documents.text_lines import (
     is_drawn_rule,
     plain,
 )
-from leaf.readers.tabular.cells import kind_of, places
+from leaf.readers.documents.text_pages import page_heads
+from leaf.readers.tabular.cells import FOOTER, kind_of, places
+from leaf.readers.tabular.grids import MAX_TABLES
 
 _VALUE = re.compile(
     r"(?<!\S)(?:[-+(<]?[$€£¥]?\d[\d.,:/-]*\d(?:[eE][-+]?\d+)?[%)*A-Z-]?|[-+]?\d[%*]?|[-+]?\.\d+)(?!\S)"
@@ -61,12 +65,20 @@ class _Group:
 def column_tables(lines: Sequence[str], taken: Sequence[bool]) -> list[LaidOut]:
     """All tables in columns, of the lines that are not taken."""
     groups = list[_Group]()
-    for paragraph in _paragraphs(lines, taken):
+    heads = page_heads(lines)
+    lines = ["" if at in heads else line for at, line in enumerate(lines)]
+    paragraphs = (part for whole in _paragraphs(lines, taken) for part in _parted(lines, whole))
+    for paragraph in paragraphs:
+        if len(groups) >= MAX_TABLES:
+            break
         last = groups[-1] if groups else None
         if last and (part := _continued(lines, last, paragraph)):
             last.parts.append(part)
             continue
-        groups += _of_paragraph(lines, taken, paragraph)
+        more = list(_of_paragraph(lines, taken, paragraph))
+        if last and not more and (part := _few_more(lines, last, paragraph)):
+            last.parts.append(part)
+        groups += more
     return [_drawn(lines, group) for group in groups]
 
 
@@ -83,15 +95,36 @@ def _paragraphs(lines: Sequence[str], taken: Sequence[bool]) -> Iterator[_Paragr
         first = at + 1
 
 
+def _parted(lines: Sequence[str], paragraph: _Paragraph) -> Iterator[_Paragraph]:
+    """A paragraph in pieces that begin with other names above a line of dashes each, as results of
+    databases follow each other, so that the time for many is not that for each of them with all below."""
+    first, before = paragraph.first, 0
+    names = list[str]()
+    for at in range(paragraph.first, paragraph.end - 1):
+        if not lines[at + 1].startswith(("-", "=", " ")) or not is_drawn_rule(lines[at + 1]):
+            continue
+        words, pieces = phrases(lines[at]), lines[at + 1].split()
+        if _VALUE.search(lines[at]) or not _FEWEST_COLUMNS <= len(words) <= len(pieces):
+            continue
+        more = bisect_left(paragraph.rows, at)
+        below = len(paragraph.rows) - more
+        if names and words != names and min(more - before, below) >= _FEWEST_ROWS:
+            yield _Paragraph(first, at, paragraph.rows[before:more])
+            first, before = at, more
+        names = words
+    yield _Paragraph(first, paragraph.end, paragraph.rows[before:])
+
+
 def _may_be_row(line: str) -> bool:
-    return bool(_VALUE.search(line)) and len(line.split(None, 2)) > 1
+    return bool(_VALUE.search(line)) and len(line.split(None, 2)) > 1 and not MORE.search(line)
 
 
 def _of_paragraph(
     lines: Sequence[str], taken: Sequence[bool], paragraph: _Paragraph
 ) -> Iterator[_Group]:
     """The tables of a paragraph: of all its rows, else of each run of them."""
-    while group := _group(lines, taken, paragraph, paragraph.rows):
+    group = _group(lines, taken, paragraph, paragraph.rows)
+    while group:
         names = _other_names(lines, group)
         if names is None or names <= paragraph.first:
             yield group
@@ -99,12 +132,13 @@ def _of_paragraph(
         rows = [at for at in paragraph.rows if at < names]
         first = _group(lines, taken, _Paragraph(paragraph.first, names, rows), rows)
         rest = _Paragraph(names, paragraph.end, [at for at in paragraph.rows if at > names])
-        if first is None or _group(lines, taken, rest, rest.rows) is None:
+        other = _group(lines, taken, rest, rest.rows)
+        if first is None or other is None:
             yield group
             return
         yield first
-        paragraph = rest
-    runs = list[list[int]]()
+        paragraph, group = rest, other
+    runs: list[list[int]] = []
     for at in paragraph.rows:
         if runs and runs[-1][-1] == at - 1:
             runs[-1].append(at)
@@ -257,17 +291,30 @@ def _part(
     body: Sequence[int],
     paragraph: _Paragraph,
 ) -> TableStretch:
-    """The lines from the header to the last row, and those below that are cut as rows are."""
+    """The lines from the header to the last row, and those below that are cut as rows are, or are rows
+    that keep to no border."""
     last = body[-1]
+    below = lines[paragraph.end : paragraph.end + 2]
+    whole = not below or not below[0].strip() or is_drawn_rule(below[-1])
     for at in range(last + 1, paragraph.end):
-        if layout.is_row(lines[at]):
+        line = lines[at]
+        if layout.is_row(line) or (whole and _is_rest(layout, line)):
             last = at
-        elif not is_drawn_rule(lines[at]):
+        elif not is_drawn_rule(line):
             break
     first = header[0] if header else body[0]
     between_rows = range(header[-1] + 1 if header else body[0], last + 1)
     rows = [at for at in between_rows if lines[at].strip() and not is_drawn_rule(lines[at])]
     return TableStretch(first, last, header, rows)
+
+
+def _is_rest(layout: Layout, line: str) -> bool:
+    """Whether a line below the last row is one too: its phrases stand in the columns, or a number stands
+    apart in it behind other words. A remark has a label, or a sign."""
+    pieces = [piece for piece in re.split(r" {2,}", line.strip()) if piece]
+    if not pieces or pieces[0].endswith(":") or FOOTER.match(pieces[0]):
+        return False
+    return layout.stands_as_row(line) or any(kind_of(piece) in "nd" for piece in pieces[1:])
 
 
 def _continued(lines: Sequence[str], group: _Group, paragraph: _Paragraph) -> TableStretch | None:
@@ -296,6 +343,26 @@ def _continued(lines: Sequence[str], group: _Group, paragraph: _Paragraph) -> Ta
     if between(lines, above.last + 1, begin) > MOST_BETWEEN:
         return None
     return _part(lines, layout, header, rows, paragraph)
+
+
+def _is_straight(layout: Layout, line: str) -> bool:
+    fits = layout.is_row(line) or layout.stands_as_row(line)
+    return fits and layout.is_straight(line)
+
+
+def _few_more(lines: Sequence[str], group: _Group, paragraph: _Paragraph) -> TableStretch | None:
+    """The lines right below an empty one as a part of the table above it, if all are laid out as its
+    rows, and half of them keep to its borders or have a value for each column."""
+    layout, above = group.layout, group.parts[-1].last
+    rows = [at for at in range(paragraph.first, paragraph.end) if not is_drawn_rule(lines[at])]
+    if any(lines[at].strip() and not is_drawn_rule(lines[at]) for at in range(above + 1, rows[0])):
+        return None
+    sure = [at for at in rows if layout.has_each(lines[at]) or _is_straight(layout, lines[at])]
+    if 2 * len(sure) < len(rows) or _are_numbered_names(lines[rows[0]]):
+        return None
+    if not all(layout.is_row(lines[at]) or _is_rest(layout, lines[at]) for at in rows):
+        return None
+    return TableStretch(rows[0], rows[-1], [], rows)
 
 
 def _drawn(lines: Sequence[str], group: _Group) -> LaidOut:

@@ -2,7 +2,8 @@
 databases, reports of SAP.
 
 Pipes stand in prose, code and pictures made of signs too, so that a table is only what has equally
-many in each line and a line drawn below its names, or pipes around each of its rows.
+many in nearly each line and a line drawn below its names, or pipes around each of its rows. Below the
+names of a Markdown table any line is a row, with fewer cells or more.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from leaf.readers.base import Note
 from leaf.readers.documents.text_lines import (
@@ -36,7 +37,12 @@ _PIPES = re.compile(r"(?<!\\)\|")
 _JOINT = re.compile(r"[|+]")
 _MARKDOWN = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _BOX = re.compile(r"[+|]?[-=:]+(?:\+[-=:]+)*[+|]?")
-_EMPHASIS = re.compile(r"(\*\*|__|`)((?:(?!\1).)+)\1")
+_NO_ROW = re.compile(r"\s*(?:[#>]|```|~~~|[-*+] |\d+[.)] )")
+"""How a line begins that ends a table of Markdown."""
+_EMPHASIS = re.compile(r"(\*\*|__)(?! )((?:(?!\1).)+)(?<! )\1")
+_CODE = re.compile(r"`([^`]+)`")
+_DUNDER = re.compile(r"__[a-z0-9_]+__")
+"""A name of Python, which nobody means to be bold."""
 _TYPE = re.compile(
     r"(?:u?int|[iuf]|float)\d+|(?:huge|big|small|tiny|u)?int(?:eger)?|double|float|real|str(?:ing)?|text"
     r"|(?:var)?char(?:\(\d+\))?|(?:decimal|numeric)(?:[\[(].*)?|bool(?:ean)?|date|time(?:stamp)?(?:\s.*)?"
@@ -52,6 +58,8 @@ class _Block:
 
     rows: list[int]
     rules: list[int]
+    markdown: bool = False
+    """Whether its first rule is the one below the names of a Markdown table."""
 
     @property
     def last(self) -> int:
@@ -67,7 +75,7 @@ def drawn_tables(lines: list[str]) -> list[LaidOut]:
     for block in _blocks(drawn):
         last = tables[-1] if tables else None
         more = last is not None and _is_ruled_across(drawn, block) and bool(names)
-        table = _table(drawn, block, len(last.cells(last.parts[0].rows[0])) if last and more else 0)
+        table = _table(drawn, block, _columns(last) if last and more else 0)
         if table is None:
             continue
         if _holds_columns(drawn, block):
@@ -89,12 +97,23 @@ def drawn_tables(lines: list[str]) -> list[LaidOut]:
     return tables
 
 
+def _columns(table: LaidOut) -> int:
+    """Cells of its first row."""
+    return len(table.cells(table.parts[0].rows[0]))
+
+
 def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
     block = _Block([], [])
     for at, line in enumerate([*lines, ""]):
         if line.strip() and is_drawn_rule(line) and ("-" in line or "=" in line):
+            if _begins_box(lines, block, at):
+                yield block
+                block = _Block([], [])
+            elif above := _begins_markdown(lines, block, at):
+                yield _Block(block.rows[:-1], block.rules)
+                block = _Block([above], [])
             block.rules.append(at)
-        elif "|" in line:
+        elif "|" in line or (block.rows and block.rules and _goes_on(lines, block, at)):
             block.rows.append(at)
         elif block.rows or block.rules:
             if block.rows:
@@ -102,10 +121,59 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
             block = _Block([], [])
 
 
+def _begins_box(lines: Sequence[str], block: _Block, at: int) -> bool:
+    """Whether a rule right below the last one of a box has its joints elsewhere."""
+    if not block.rows or not block.rules or block.rules[-1] != at - 1 or block.rows[-1] > at - 1:
+        return False
+    above, rule = lines[at - 1], lines[at]
+    return all("+" in line.strip().strip("+") for line in (above, rule)) and (
+        _joints(above) != _joints(rule)
+    )
+
+
+def _begins_markdown(lines: Sequence[str], block: _Block, at: int) -> int:
+    """The line of names above a rule of another Markdown table right below one; 0 where there is none."""
+    if len(block.rows) < 2 or not block.rules or block.rows[-1] != at - 1:
+        return 0
+    first, rule = lines[block.rules[0]], lines[at]
+    if not (_is_markdown_rule(first) and _is_markdown_rule(rule)) or block.rules[0] > at - 2:
+        return 0
+    width = _rule_width(rule)
+    other = 1 < width != _rule_width(first)
+    return at - 1 if other and len(_split(lines[at - 1])) == width else 0
+
+
+def _goes_on(lines: Sequence[str], block: _Block, at: int) -> bool:
+    """Whether a line without pipes is a row of a Markdown table: others follow right below."""
+    rule = block.rules[0]
+    if not _is_markdown_rule(lines[rule]) or rule - 1 not in block.rows or at + 1 >= len(lines):
+        return False
+    if not lines[at].strip() or _NO_ROW.match(lines[at]) or block.last != at - 1:
+        return False
+    below = lines[at + 1 : at + 3]
+    parted = any(is_drawn_rule(line) and _JOINT.search(line) for line in below)
+    return "|" in below[0] and not parted
+
+
+def _is_markdown_rule(line: str) -> bool:
+    line = line.strip()
+    return "|" in line and bool(_MARKDOWN.fullmatch(line))
+
+
+def _joints(rule: str) -> list[int]:
+    return [m.start() for m in _JOINT.finditer(rule)]
+
+
+def _rule_width(rule: str) -> int:
+    return len(_JOINT.split(rule.strip().strip("|+")))
+
+
 def _holds_columns(lines: Sequence[str], block: _Block) -> bool:
     """Whether one cell of nearly every row holds several values, parted by runs of blanks."""
     cells = [_split(lines[at]) for at in block.rows]
-    wide = [sum("  " in cell.strip() for cell in column) for column in zip(*cells, strict=False)]
+    wide = [
+        sum("  " in cell.strip() for cell in column) for column in zip_longest(*cells, fillvalue="")
+    ]
     return len(cells) > 2 and max(wide, default=0) >= 0.8 * len(cells)
 
 
@@ -122,6 +190,7 @@ def _table(lines: Sequence[str], block: _Block, more: int) -> LaidOut | None:
     width = _width(lines, block.rows, rule)
     if width < 2:
         return None
+    block.markdown = rule is not None and _is_below_names(lines, block, rule)
     _trim(lines, block, width, rule)
     if not block.rows:
         return None
@@ -134,7 +203,7 @@ def _table(lines: Sequence[str], block: _Block, more: int) -> LaidOut | None:
     if not block.rules and not _is_spaced(lines, block):
         return None
     cells = _PipeCells(lines, block, width)
-    if any(len(cells(at)) != width for at in block.rows):
+    if not block.markdown and not _is_mostly(width, [len(cells(at)) for at in block.rows]):
         return None
     header = _header(lines, block)
     body = [at for at in block.rows if at not in header]
@@ -157,10 +226,25 @@ def _table(lines: Sequence[str], block: _Block, more: int) -> LaidOut | None:
 def _width(lines: Sequence[str], rows: Sequence[int], rule: int | None) -> int:
     """Cells of most rows."""
     if rule is not None:
-        return len(_JOINT.split(lines[rule].strip().strip("|+")))
+        return _rule_width(lines[rule])
     widths = Counter(len(_split(lines[at])) for at in rows)
     width, count = widths.most_common(1)[0]
     return width if count >= 0.9 * len(rows) else 0
+
+
+def _is_mostly(width: int, widths: Sequence[int]) -> bool:
+    """Whether all rows have as many cells, but for one, or one of ten."""
+    others = sum(cells != width for cells in widths)
+    return others <= max(1, len(widths) // 10) and len(widths) - others >= min(2, len(widths))
+
+
+def _is_below_names(lines: Sequence[str], block: _Block, rule: int) -> bool:
+    """Whether a rule makes the line above it the names of a Markdown table. They may be more or fewer
+    than its columns where pipes stand around them."""
+    if rule != block.rules[0] or rule - 1 not in block.rows or not _is_markdown_rule(lines[rule]):
+        return False
+    cells = len(_split(lines[rule - 1]))
+    return cells == _rule_width(lines[rule]) or (cells > 1 and _is_outer(lines[rule - 1]))
 
 
 def _has_joints(rule: str, width: int) -> bool:
@@ -178,28 +262,25 @@ def _is_spaced(lines: Sequence[str], block: _Block) -> bool:
 
 
 def _trim(lines: Sequence[str], block: _Block, width: int, rule: int | None) -> None:
-    """Leave out lines at both ends that have other cells, and those above the names of a Markdown
-    table."""
+    """Leave out lines at both ends that are no rows: those above the names of a Markdown table, and of
+    others those that have other cells and no pipes around them."""
     rows = block.rows
-    joints = (
-        [m.start() for m in _JOINT.finditer(lines[rule])]
-        if rule is not None and "+" in lines[rule]
-        else []
-    )
+    if block.markdown and rule is not None:
+        del rows[: rows.index(rule - 1)]
+        return
+    joints = _joints(lines[rule]) if rule is not None and "+" in lines[rule] else []
 
     def fits(at: int) -> bool:
         line = lines[at]
-        if joints:
-            return all(p < len(line) and line[p] == "|" for p in joints)
-        return len(_split(line)) == width
+        if joints and all(p < len(line) and line[p] == "|" for p in joints):
+            return True
+        cells = len(_split(line))
+        return cells == width or (cells > 1 and _is_outer(line))
 
     while rows and not fits(rows[0]):
         rows.pop(0)
     while rows and not fits(rows[-1]):
         rows.pop()
-    if rule is not None and rule == block.rules[0] and _MARKDOWN.fullmatch(lines[rule].strip()):
-        above = [at for at in rows if at < rule]
-        del rows[: max(0, len(above) - 1)]
     block.rules = [at for at in block.rules if rows and rows[0] - 1 <= at <= rows[-1] + 1]
 
 
@@ -209,13 +290,19 @@ def _is_outer(line: str) -> bool:
 
 
 def _split(line: str) -> list[str]:
+    """What stands between the pipes of a line; one cell at least."""
     line = line.strip()
     parts = _PIPES.split(line)
-    return parts[
-        line[:1] == "|" : -1
-        if len(parts) > 1 and not parts[-1].strip() and line[-1] == "|"
-        else None
-    ]
+    closed = len(parts) > 1 and not parts[-1].strip() and line[-1] == "|"
+    return parts[line[:1] == "|" : -1 if closed else None] or [""]
+
+
+def _unmarked(cell: str) -> str:
+    """A cell of Markdown without the signs around it that make the whole of it bold or code."""
+    while (bold := _EMPHASIS.fullmatch(cell)) and not _DUNDER.fullmatch(cell):
+        cell = bold[2]
+    code = _CODE.fullmatch(cell)
+    return code[1].strip() if code else cell
 
 
 def _header(lines: Sequence[str], block: _Block) -> list[int]:
@@ -231,7 +318,7 @@ def _header(lines: Sequence[str], block: _Block) -> list[int]:
 
 class _PipeCells:
     """How lines of a block are cut: where the pipes of all stand below each other, there, so that a
-    pipe may be in a cell."""
+    pipe may be in a cell. What stands behind the last of them is in cells of its own."""
 
     def __init__(self, lines: Sequence[str], block: _Block, width: int) -> None:
         self._lines, self._block, self._width = lines, block, width
@@ -239,28 +326,62 @@ class _PipeCells:
         """Line -> the line above whose cells it goes on with."""
         self._more: dict[int, list[int]] = {}
         usual = Counter(tuple(m.start() for m in _PIPES.finditer(lines[at])) for at in block.rows)
-        places, _ = usual.most_common(1)[0]
+        places, count = usual.most_common(1)[0]
+        straight = 2 * count > len(block.rows) or any(
+            places == tuple(_joints(lines[at])) for at in block.rules
+        )
+        self._escaped = block.markdown or not any("+" in lines[at] for at in block.rules)
         first, last = lines[block.rows[0]], lines[block.rows[0]].rstrip()
         self._outer = first.lstrip().startswith("|"), last.endswith("|")
-        self._places = places if len(places) == width - 1 + sum(self._outer) else ()
+        self._places = places if straight and len(places) == width - 1 + sum(self._outer) else ()
 
     def __call__(self, at: int) -> list[str]:
         cells = self._own(at)
         for more in self._more.get(at, ()):
-            cells = [
-                " ".join(filter(None, pair)) for pair in zip(cells, self._own(more), strict=True)
-            ]
+            pairs = zip_longest(cells, self._own(more), fillvalue="")
+            cells = [" ".join(filter(None, pair)) for pair in pairs]
         return cells
 
     def _own(self, at: int) -> list[str]:
         line = self._lines[at]
         if self._places and all(p < len(line) and line[p] == "|" for p in self._places):
-            left, right = self._outer
-            edges = [*([] if left else [-1]), *self._places, *([] if right else [len(line)])]
-            pieces = [line[a + 1 : b] for a, b in pairwise(edges)]
+            pieces = self._at_places(line)
+        elif pipes := self._spanning(line):
+            pieces = [""] * self._width
+            for a, b in pairwise(pipes):
+                pieces[self._places.index(a)] = line[a + 1 : b]
         else:
-            pieces = [piece.replace("\\|", "|") for piece in _split(line)]
-        return [_EMPHASIS.sub(r"\2", plain(piece)) for piece in pieces]
+            pieces = _split(line)
+            if not self._outer[0] and line.lstrip()[:1] == "|":
+                every = _PIPES.split(line)  # its first cell is empty
+                pieces = every if len(every) == self._width else pieces
+        if self._escaped:
+            pieces = [piece.replace("\\|", "|") for piece in pieces]
+        return [
+            _unmarked(plain(piece)) if self._block.markdown else plain(piece) for piece in pieces
+        ]
+
+    def _spanning(self, line: str) -> list[int]:
+        """The pipes of a line of a box that lacks some of those in other lines: a cell goes over several
+        columns."""
+        pipes = [m.start() for m in _PIPES.finditer(line)]
+        if self._block.markdown or not self._places or not all(self._outer) or len(pipes) < 3:
+            return []
+        ends = (pipes[0], pipes[-1]) == (self._places[0], self._places[-1])
+        inside = ends and len(line.strip()) == pipes[-1] + 1 - pipes[0]
+        return pipes if inside and set(pipes) < set(self._places) else []
+
+    def _at_places(self, line: str) -> list[str]:
+        left, right = self._outer
+        edges = [*([] if left else [-1]), *self._places, *([] if right else [len(line)])]
+        pieces = [line[a + 1 : b] for a, b in pairwise(edges)]
+        if left and (before := line[: edges[0]].strip()):
+            pieces[0] = f"{before} {pieces[0]}"
+        if right and (behind := line[edges[-1] + 1 :]).strip():
+            pieces += _split(f"|{behind}")
+        elif not right and self._block.markdown:
+            pieces[-1:] = _split(f"|{pieces[-1]}")
+        return pieces
 
     def join(self, header: Sequence[int], body: Sequence[int]) -> None:
         """Put lines of a cell together where nearly every row has a line drawn below it."""
@@ -272,7 +393,7 @@ class _PipeCells:
             top = self.joined.get(above, above)
             free = at == above + 1 and not own[0] and all(kind_of(cell) in "te" for cell in own)
             if free and all(
-                not cell or over for cell, over in zip(own, self._own(top), strict=True)
+                not cell or over for cell, over in zip_longest(own, self._own(top), fillvalue="")
             ):
                 self.joined[at] = top
                 self._more.setdefault(top, []).append(at)

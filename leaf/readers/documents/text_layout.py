@@ -3,49 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 from leaf.readers.base import Note
+from leaf.readers.documents.text_gaps import (
+    NEARLY,
+    Gap,
+    cell_of,
+    gaps_of,
+    is_open,
+    merged,
+    ruled,
+    signed,
+    with_cut,
+)
 from leaf.readers.documents.text_lines import plain
 from leaf.readers.tabular.cells import is_placeholder, kind_of
 
-_NEARLY = 0.04
-"""TableStretch of the lines that may have something in a border."""
-_FULL = 0.5
-"""TableStretch of the lines in which the columns on both sides of such a border are filled."""
-_STRAIGHT = 0.8
-"""TableStretch of the lines in which a column ends (or begins) where it does in most."""
 _FITTING = 0.7
 """TableStretch of the borders that a row keeps; in others its values touch."""
 _WORD = re.compile(r"\S+")
 _PHRASE = re.compile(r"\S+(?: \S+)*")
-_GROUP = re.compile(r"\d{3}(?:[.,]\d+)?-?")
-_LEADING = re.compile(r"[-+]?\d{1,3}(?: \d{3})*")
-_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+_BLANKS = re.compile(r" +")
 _MEASURED = re.compile(r"[-+]?\d*[.,]\d+")
 _SUFFIXES = frozenset("kKMGTPBbmnµ%‰°-+)€$£¥")
 """Signs behind a number that are part of it."""
 
 
 @dataclass(frozen=True)
-class _Gap:
-    """Places from the first to the last that are blank in nearly every line."""
-
-    first: int
-    last: int
-    cut: int = -1
-    """Where a line is cut that has no blank in it; -1 where nothing proves a place."""
-
-
-@dataclass(frozen=True)
 class Layout:
     """Columns by the gaps between them."""
 
-    gaps: tuple[_Gap, ...]
+    gaps: tuple[Gap, ...]
     edges: tuple[tuple[int, int], ...]
     """First and last place of each column's values."""
     kinds: tuple[str, ...] = ()
@@ -58,7 +50,11 @@ class Layout:
 
     def cells(self, line: str) -> list[str]:
         cuts = [0, *(_cut(line, gap) for gap in self.gaps), max(len(line), self.edges[-1][1] + 1)]
-        return [plain(line[a:b]) for a, b in pairwise(cuts)]
+        pieces = [line[a:b] for a, b in pairwise(cuts)]
+        return [
+            cell_of(piece) if kind == "n" else plain(piece)
+            for piece, kind in zip(pieces, self.kinds, strict=True)
+        ]
 
     @cached_property
     def _opened(self) -> re.Pattern[str]:
@@ -75,7 +71,7 @@ class Layout:
         """Whether a line keeps to the borders, those aside at which its values touch."""
         if self._opened.match(line):
             return not self.is_strange(line)
-        blank = [_is_open(line, gap) or _is_starred(line, gap) for gap in self.gaps]
+        blank = [is_open(line, gap) or _is_starred(line, gap) for gap in self.gaps]
         touching = all(b or gap.cut >= 0 for b, gap in zip(blank, self.gaps, strict=True))
         return touching and sum(blank) >= _FITTING * len(blank)
 
@@ -89,6 +85,36 @@ class Layout:
             sum(map(bool, cells)) > 1
             and bool(hard)
             and all(kind_of(cell) in "nydm" for cell in hard)
+        )
+
+    def stands_as_row(self, line: str) -> bool:
+        """Whether a line keeps to all borders and has several phrases, the first in the first column and
+        each in one of its own, whatever stands where numbers are."""
+        over = [self._over(m.start(), m.end() - 1) for m in _PHRASE.finditer(line)]
+        if len(over) < 2 or not self._opened.match(line):
+            return False
+        columns = [column for columns in over for column in columns]
+        return columns[0] == 0 and len(columns) == len(over) == len(set(columns))
+
+    def is_straight(self, line: str) -> bool:
+        """Whether a line fills most columns, with a number or a date among them, each of which ends or
+        begins where those of the column do."""
+        spans = [(m.start(), m.end() - 1) for m in _PHRASE.finditer(line)]
+        over = [(columns[0], a, b) for a, b in spans for columns in [self._over(a, b)] if columns]
+        hard = [
+            (a, b, *self.edges[column])
+            for column, a, b in over
+            if self.kinds[column] == "n" and kind_of(line[a : b + 1]) in "nyd"
+        ]
+        straight = all(a == left or b == right for a, b, left, right in hard)
+        return bool(hard) and straight and 2 * len(over) > len(self)
+
+    def has_each(self, line: str) -> bool:
+        """Whether a line has a phrase for each column, wherever it stands, with numbers for numbers."""
+        pieces = phrases(line)
+        return len(pieces) == len(self) and all(
+            kind == "t" or kind_of(piece) in "nydm"
+            for piece, kind in zip(pieces, self.kinds, strict=True)
         )
 
     def is_row_of_words(self, line: str) -> bool:
@@ -142,7 +168,7 @@ class Layout:
         """Whether some lines keep to all borders, fill most columns, and hold numbers where numbers
         are."""
         if not all(
-            _is_open(line, gap) or _is_starred(line, gap) for line in lines for gap in self.gaps
+            is_open(line, gap) or _is_starred(line, gap) for line in lines for gap in self.gaps
         ):
             return False
         rows = [self.cells(line) for line in lines]
@@ -168,6 +194,7 @@ class Layout:
     def named(self, line: str) -> list[str]:
         """The names that a line has for the columns: phrases above one of them whole, others word by
         word."""
+        line = line.removesuffix(" \\")  # pandas goes on with more columns below
         names: list[list[str]] = [[] for _ in range(len(self))]
         for phrase in _PHRASE.finditer(line):
             over = self._over(phrase.start(), phrase.end() - 1)
@@ -203,22 +230,19 @@ class Layout:
         return [Note("marks-apart", text, len(self.flags))]
 
 
-def _is_open(line: str, gap: _Gap) -> bool:
-    return gap.first > gap.last or gap.last >= len(line) or " " in line[gap.first : gap.last + 1]
-
-
-def _is_starred(line: str, gap: _Gap) -> bool:
+def _is_starred(line: str, gap: Gap) -> bool:
     """Whether asterisks that fill a column, as Fortran writes a number that is too long, go on over a
     border."""
     return gap.cut >= 0 and not line[gap.first : gap.last + 1].strip("*")
 
 
-def _cut(line: str, gap: _Gap) -> int:
+def _cut(line: str, gap: Gap) -> int:
     if gap.first > gap.last and line[gap.cut : gap.cut + 1].isdigit():
         return gap.cut + 1  # no mark, but more of the value
-    blank = line.find(" ", gap.first, gap.last + 1)
-    if blank >= 0:
-        return blank
+    blanks = [m for m in _BLANKS.finditer(line) if m.start() <= gap.last and m.end() > gap.first]
+    if blanks:  # the widest: a sign within the gap stays with its number
+        widest = max(blanks, key=lambda m: m.end() - m.start())
+        return max(widest.start(), gap.first)
     return min(len(line), gap.cut if gap.cut >= 0 else gap.last + 1)
 
 
@@ -241,136 +265,27 @@ def layout_of(rows: Sequence[str], header: Sequence[str], rule: str = "") -> Lay
 
 
 def _layout(rows: Sequence[str], header: Sequence[str], rule: str) -> Layout | None:
-    gaps = _gaps(rows, _NEARLY)
+    gaps = gaps_of(rows, NEARLY)
     if len(gaps) < 2 and len(rows) > 3:
-        rough = _gaps(rows, 0.25)
-        rows = [row for row in rows if sum(_is_open(row, gap) for gap in rough) >= 0.9 * len(rough)]
-        gaps = _gaps(rows, _NEARLY) if len(rough) > 1 and len(rows) > 2 else []
+        rough = gaps_of(rows, 0.25)
+        rows = [row for row in rows if sum(is_open(row, gap) for gap in rough) >= 0.9 * len(rough)]
+        gaps = gaps_of(rows, NEARLY) if len(rough) > 1 and len(rows) > 2 else []
     if len(gaps) < 2:
         return None
-    gaps = _ruled(gaps, rule) or _merged(rows, gaps, header[-1] if header else "")
-    gaps = [_with_cut(rows, gaps, at) for at in range(len(gaps))]
+    above = header[-1] if header else ""
+    gaps = signed(rows, ruled(gaps, rule) or merged(rows, gaps, above), above)
+    gaps = [with_cut(rows, gaps, at) for at in range(len(gaps))]
     if not gaps:
         return None
     layout = _measured(rows, gaps)
     return _with_flags(rows, layout)
 
 
-def _gaps(rows: Sequence[str], part: float) -> list[_Gap]:
-    """Runs of places that are blank in all lines, or in all but a few where the columns on both sides
-    are mostly filled."""
-    import numpy as np
-
-    width = max(map(len, rows))
-    text = "".join(row.ljust(width) for row in rows)
-    signs = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).reshape(
-        len(rows), width
-    )
-    inked = signs != 32
-    cover = inked.sum(axis=0)
-    most = int(part * len(rows))
-    used = np.flatnonzero(cover > most)
-    if not len(used):
-        return []
-    gaps = list[_Gap]()
-    for first, last in _runs(cover <= most):
-        if first <= used[0] or last >= used[-1]:
-            continue
-        blank = _runs(cover[first : last + 1] == 0)
-        if blank:
-            gaps += [_Gap(first + a, first + b) for a, b in blank]
-            continue
-        least = int(cover[first : last + 1].min())
-        a, b = max(_runs(cover[first : last + 1] == least), key=lambda run: run[1] - run[0])
-        gaps.append(_Gap(first + a, first + b))
-    edges = [-1, *(gap.last for gap in gaps)], [*(gap.first for gap in gaps), width]
-    filled = [inked[:, a + 1 : b].any(axis=1).mean() for a, b in zip(*edges, strict=True)]
-    return [
-        gap
-        for gap, left, right in zip(gaps, filled, filled[1:], strict=False)
-        if not cover[gap.first] or min(left, right) >= _FULL
-    ]
-
-
-def _runs(flags: Iterable[Any]) -> list[tuple[int, int]]:
-    """First and last place of each run of true ones."""
-    runs = list[tuple[int, int]]()
-    for at, flag in enumerate(flags):
-        if not flag:
-            continue
-        if runs and runs[-1][1] == at - 1:
-            runs[-1] = (runs[-1][0], at)
-        else:
-            runs.append((at, at))
-    return runs
-
-
-def _ruled(gaps: Sequence[_Gap], rule: str) -> list[_Gap]:
-    """The gaps that are none within a piece of a line of dashes, if there are as many columns then as
-    that has pieces."""
-    pieces = [(m.start(), m.end() - 1) for m in _WORD.finditer(rule)]
-    between = [gap for gap in gaps if not any(a < gap.first and gap.last < b for a, b in pieces)]
-    return between if len(between) == len(pieces) - 1 else []
-
-
-def _merged(rows: Sequence[str], gaps: list[_Gap], header: str) -> list[_Gap]:
-    """The gaps without those inside of values: between the groups of a number's digits, a date and its
-    time, the words of a text."""
-    at = 0
-    while at < len(gaps):
-        gap = gaps[at]
-        begin = gaps[at - 1].last + 1 if at else 0
-        end = gaps[at + 1].first if at + 1 < len(gaps) else None
-        if gap.first == gap.last and _is_inside(rows, header, begin, gap.first, end):
-            gaps = [*gaps[:at], *gaps[at + 1 :]]
-        else:
-            at += 1
-    return gaps
-
-
-def _is_inside(rows: Sequence[str], header: str, begin: int, place: int, end: int | None) -> bool:
-    """Whether a blank stands inside of values, from `begin` to `end`: it touches both pieces in each
-    line, and the header does not name both."""
-    above = header[begin:place].strip(), header[place + 1 : end].strip()
-    if all(above) and header[place : place + 1] in ("", " "):
-        return False
-    pairs = [(row[begin:place], row[place + 1 : end]) for row in rows]
-    full = [(left, right) for left, right in pairs if left.strip() and right.strip()]
-    lone = [right.strip() for left, right in pairs if not left.strip() and right.strip()]
-    if not full or any(left[-1] == " " or right[0] == " " for left, right in full):
-        return False
-    lefts, rights = [left.strip() for left, _ in full], [right.strip() for _, right in full]
-    if all(map(_GROUP.fullmatch, rights)) and all(map(_LEADING.fullmatch, lefts)):
-        return all(kind_of(text) in "nm" for text in lone)
-    if all(map(_TIME.fullmatch, rights)) and all(kind_of(left) == "d" for left in lefts):
-        return not lone
-    words = sum(kind_of(left) == "t" for left in lefts) > 0.5 * len(lefts)
-    crossed = header[place : place + 1] not in ("", " ")
-    named = crossed or (bool(above[0]) and not above[1])
-    return words and named and not lone
-
-
-def _with_cut(rows: Sequence[str], gaps: Sequence[_Gap], at: int) -> _Gap:
-    """A gap with the place at which values that touch are parted: where those on its left all end, else
-    where those on its right all begin."""
-    gap = gaps[at]
-    left = [row[: gap.first] for row in rows if len(row) >= gap.first and row[: gap.first].strip()]
-    begin = gaps[at - 1].last + 1 if at else 0
-    ends = [piece for piece in left if piece[begin:].strip()]
-    if ends and sum(piece[-1] != " " for piece in ends) >= _STRAIGHT * len(ends):
-        return _Gap(gap.first, gap.last, gap.first)
-    end = gaps[at + 1].first if at + 1 < len(gaps) else None
-    begins = [piece for row in rows if (piece := row[gap.last + 1 : end]).strip()]
-    if begins and sum(piece[0] != " " for piece in begins) >= _STRAIGHT * len(begins):
-        return _Gap(gap.first, gap.last, gap.last + 1)
-    return gap
-
-
-def _measured(rows: Sequence[str], gaps: Sequence[_Gap]) -> Layout:
+def _measured(rows: Sequence[str], gaps: Sequence[Gap]) -> Layout:
     """The columns between gaps, with the places of their values and what they hold."""
     width = max(map(len, rows))
     bounds = [
-        (a.last + 1, b.first - 1) for a, b in pairwise([_Gap(-1, -1), *gaps, _Gap(width, width)])
+        (a.last + 1, b.first - 1) for a, b in pairwise([Gap(-1, -1), *gaps, Gap(width, width)])
     ]
     edges, kinds = list[tuple[int, int]](), ""
     for a, b in bounds:
@@ -378,7 +293,7 @@ def _measured(rows: Sequence[str], gaps: Sequence[_Gap]) -> Layout:
         left = min((len(p) - len(p.lstrip()) for p in pieces), default=0)
         right = max((len(p.rstrip()) for p in pieces), default=b - a + 1)
         edges.append((a + left, max(a + left, a + right - 1)))
-        cells = [kind_of(plain(piece)) for piece in pieces]
+        cells = [kind_of(cell_of(piece)) for piece in pieces]
         hard = sum(kind in "nyd" for kind in cells)
         kinds += "n" if hard and hard + cells.count("m") >= 0.8 * len(cells) else "t"
     return Layout(tuple(gaps), tuple(edges), tuple(kinds))
@@ -401,7 +316,7 @@ def _with_flags(rows: Sequence[str], layout: Layout) -> Layout:
             and signs - _SUFFIXES
         )
         if values and signs and (marks or letters) and all(map(_MEASURED.fullmatch, values)):
-            gaps.append(_Gap(b, b - 1, b))
+            gaps.append(Gap(b, b - 1, b))
             flags.append((column, next(p.strip() for p in pieces if p.strip() and p[-1] != " ")))
     if not flags:
         return layout

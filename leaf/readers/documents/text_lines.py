@@ -4,20 +4,25 @@ the rows of all of them with the numbers of their lines."""
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from leaf.readers.base import Note
+from leaf.readers.documents.text_signs import as_written, in_columns
 from leaf.readers.tabular.block_notes import repeat_notes
 from leaf.readers.tabular.cells import places
 
-FILLER = "\ue000"
-"""Stands behind a sign that is two columns wide on a screen, so that places in a line are columns."""
-_RULE = re.compile(r"[-=_+|:*~ ]*[-=_]{2,}[-=_+|:*~ ]*")
-_PAGE = re.compile(r"(?i)\b(?:page|seite|página|pagina|pág\.?|blatt|стр\.?|頁)\b|\s{8,}\d+\s*$")
+_RULE = re.compile(r"[-=_+|:*~ ]*")
+_STROKE = re.compile(r"[-=_]{2}")
+_PAGE = re.compile(
+    r"(?i)(?:\b(?:page|seite|página|pagina|pág|blatt|стр)\b|[頁页])[.:]?\s*(?:n[or°º][.:]?\s*)?\d+"
+    r"(?:\s*(?:/|of|von|de|di|sur|из)\s*\d+)?"
+    r"|(?<!\d)\d+\.?\s*(?:[頁页]|(?:seite|página|pagina)\b)"
+)
+"""The number of a page with a word for it."""
+_LONE = re.compile(r"(?:^|(?<=\S)) {8,}(\d{1,9})$")
+"""One without, far behind all else."""
 _LONGEST_CAPTION = 120
-_DIGITS = re.compile(r"\d+")
 _GAP = 3
 """Lines without words between a table and its title."""
 MOST_BETWEEN = 6
@@ -61,29 +66,18 @@ class LaidOut:
 
 def spread(line: str) -> str:
     """A line with a place for each column of the screen."""
-    line = line.rstrip().replace("\f", "").replace("\v", "")
-    if "\t" in line:
-        line = line.expandtabs(8)
-    if line.isascii():
-        return line
-    signs = list[str]()
-    for sign in line:
-        if unicodedata.combining(sign) and signs:
-            continue
-        signs.append(sign)
-        if unicodedata.east_asian_width(sign) in "WF":
-            signs.append(FILLER)
-    return "".join(signs)
+    line = in_columns(line.rstrip().replace("\f", "").replace("\v", ""))
+    return line.expandtabs(8) if "\t" in line else line
 
 
 def plain(text: str) -> str:
     """What stands in a piece of a line."""
-    return " ".join(text.replace(FILLER, "").split())
+    return " ".join(as_written(text).split())
 
 
 def is_drawn_rule(line: str) -> bool:
     """Whether a line is drawn, and says nothing."""
-    return bool(_RULE.fullmatch(line))
+    return bool(_RULE.fullmatch(line) and _STROKE.search(line))
 
 
 def assemble(lines: Sequence[str], drawn: LaidOut, above: int = 0) -> TextTable:
@@ -127,29 +121,59 @@ class _PageHeads:
     def __init__(self, title: Sequence[str]) -> None:
         self._always: set[str] | None = None
         self._paged = set[str]()
+        self._counted = dict[str, int]()
+        """Line without its last number -> that number, of those that may count the pages."""
+        self._heads = set[str]()
+        """Those of them that stand above the first part."""
+        self._part = 0
         self.printed_again(title)
+        self.knows_pages(title)
 
     def knows_pages(self, lines: Sequence[str]) -> None:
         """Take lines for printed above the first page if they have the number of one."""
-        self._paged |= {_DIGITS.sub("#", plain(line)) for line in lines if _PAGE.search(line)}
+        for line in lines:
+            words, number = _folded(line)
+            if number is None and words:
+                self._paged.add(words)
+            elif number is not None:
+                self._counted[words] = number
+                self._heads.add(words)
 
     def printed_again(self, words: Sequence[str]) -> list[bool]:
         """By line, whether it stood above each part before this one, or differs from one above by the
-        number of its page."""
-        texts = [plain(line) for line in words]
-        folded = [
-            _DIGITS.sub("#", text) if _PAGE.search(line) else ""
-            for text, line in zip(texts, words, strict=True)
-        ]
-        always = self._always or set()
-        again = [
-            text in always or fold in self._paged for text, fold in zip(texts, folded, strict=True)
-        ]
-        self._paged |= set(folded) - {""}
-        own = {text for text, fold in zip(texts, folded, strict=True) if not fold}
+        number of its page. A number without a word for it is one of a page if it counts them."""
+        always, again, own = self._always or set(), list[bool](), set[str]()
+        for line in words:
+            text, (fold, number) = plain(line), _folded(line)
+            if number is not None:
+                again.append(self._counts(fold, number))
+                if again[-1] or self._part == number == 1:
+                    self._counted[fold] = number
+                continue
+            again.append(text in always or fold in self._paged)
+            self._paged |= {fold} - {""}
+            own |= set() if fold else {text}
+        self._part += 1
         if own:
             self._always = own if self._always is None else always & own
         return again
+
+    def _counts(self, fold: str, number: int) -> bool:
+        """Whether a number is that of the page after the last one; a head may come again with the same,
+        or begin anew."""
+        last = self._counted.get(fold)
+        again = fold in self._heads and number in (1, last)
+        return again or (last is not None and number == last + 1)
+
+
+def _folded(line: str) -> tuple[str, int | None]:
+    """A line without the number of its page, "" where it has none; with that number where no word says
+    that it is one."""
+    text = plain(line)
+    if _PAGE.search(text):
+        return _PAGE.sub("#", text), None
+    lone = _LONE.search(line)
+    return (plain(line[: lone.start()]), int(lone[1])) if lone else ("", None)
 
 
 def _words(lines: Sequence[str], first: int, end: int) -> list[int]:

@@ -11,7 +11,9 @@ from pathlib import Path
 from leaf.readers.base import Note, TableInfo
 from leaf.readers.documents.text_columns import column_tables
 from leaf.readers.documents.text_drawn import drawn_tables
+from leaf.readers.documents.text_extracts import without_dots
 from leaf.readers.documents.text_lines import LaidOut, TextTable, assemble, spread
+from leaf.readers.documents.text_loose import loose_lines
 from leaf.readers.encoding import Encoding, open_text
 from leaf.readers.tabular.delimited import write_rows
 from leaf.readers.tabular.grids import MAX_TABLES
@@ -28,12 +30,19 @@ _LONGEST = 4_000
 
 def text_tables(path: Path, encoding: Encoding) -> list[TextTable]:
     """All tables of a text, from above."""
-    lines = _lines(path, encoding)
+    written = _lines(path, encoding)
+    lines = _spread(written)
+    long = frozenset(at for at, line in enumerate(written) if len(line) > _LONGEST)
     tables, above = list[TextTable](), 0
-    for table in _drawn(lines)[:MAX_TABLES]:
-        tables.append(assemble(lines, table, above))
+    drawn = _drawn(lines)[:MAX_TABLES]
+    for table in drawn:
+        tables.append(without_dots(lines, assemble(lines, table, above)))
         above = table.parts[-1].last + 1
-    return tables
+    loose = loose_lines(lines, long, drawn, [table.title for table in tables])
+    return [
+        replace(table, notes=(*table.notes, *notes))
+        for table, notes in zip(tables, loose, strict=True)
+    ]
 
 
 def count_tables(path: Path, encoding: Encoding) -> tuple[int, tuple[Note, ...]]:
@@ -45,17 +54,24 @@ def count_tables(path: Path, encoding: Encoding) -> tuple[int, tuple[Note, ...]]
             f"not be queried. Cut it into smaller files."
         )
         return 0, (Note("tables-cut", text),)
-    return min(MAX_TABLES, len(_drawn(_lines(path, encoding)))), ()
+    lines = _lines(path, encoding)
+    if not lines and size > WHOLE_BYTES:
+        text = (
+            f"This text is over {WHOLE_BYTES // 1_000_000} MB: tables were looked for at its beginning, "
+            f"middle and end, where none is. Others can be read and not be queried."
+        )
+        return 0, (Note("tables-sampled", text),)
+    return min(MAX_TABLES, len(_drawn(_spread(lines)))), ()
 
 
 def _lines(path: Path, encoding: Encoding) -> list[str]:
-    """The lines of a text as tables are looked for in them. Of a large one only where its beginning,
+    """The lines of a text in which tables are looked for. Of a large one only where its beginning,
     middle or end holds some, so that a log costs little."""
     size = path.stat().st_size
     if size > MOST_BYTES or (size > WHOLE_BYTES and not _may_hold(path, encoding, size)):
         return []
     with open_text(path, encoding, newline=_newline(encoding)) as file:
-        return _spread(file.read().split("\n"))
+        return file.read().split("\n")
 
 
 def _newline(encoding: Encoding) -> str | None:
