@@ -267,7 +267,8 @@ def _without_nan(array: pa.Array, name: str, problems: Problems) -> pa.Array:
 def _say_long(numbers: Any, name: str, problems: Problems) -> None:
     """Whole numbers such as identifiers that a number of 53 bits does not hold."""
     size = abs(numbers)
-    if long := int(((size >= 2**53) & (size < 1e19) & (numbers % 1 == 0)).sum()):
+    large = size >= 2**53
+    if large.any() and (long := int((large & (size < 1e19) & (numbers % 1 == 0)).sum())):
         problems.setdefault("numbers-long", []).append((name, long))
 
 
