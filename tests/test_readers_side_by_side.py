@@ -79,3 +79,12 @@ def test_pairs_of_which_the_last_has_one_half_stay_one_table() -> None:
     rows = ["Team|Score|Team|Score", "Reds|1|Blues|2", "Greens|3|Blacks|0", "Whites|2||"]
     (block,) = _blocks(rows)
     assert (len(block.columns), len(block.body)) == (4, 3)
+
+
+def test_loose_cells_beside_a_table_are_counted_without_its_own() -> None:
+    rows = ["Item|Month|EUR||Item|Month|EUR", "Job|Jan|2000||Rent|Jan|800"]
+    rows += ["Job|Feb|2000||Food|Feb|300", "||||Fuel|Feb|90", "Gift|Mar|50||||"]
+    rows += ["||||||", "Total||4050||Total||1190"]
+    content = find_tables(grid_of("\n".join(rows)))
+    assert len(content.blocks) == 2
+    assert {note.kind: note.count for note in content.notes}["loose-cells"] == 2

@@ -119,15 +119,18 @@ def find_tables(
         view = replace(view, comments=frozenset(comments))
     regions = [part for region in find_regions(view) for part in split_columns(view, region)]
     blocks: list[TableBlock] = []
-    loose: list[int] = []
+    loose: dict[int, int] = {}
     for region in regions:
         if is_table(view, region, alone=len(regions) == 1):
             blocks.append(_analyse(view, region, numbers, blocks, header))
         else:
-            loose += [*region.titles, *region.rows, *region.footers]
+            columns = range(region.left, region.right + 1)
+            for i in region.rows:  # beside them a table may stand
+                loose[i] = loose.get(i, 0) + view.fill(i, columns)
+            loose |= {i: filled[i] for i in (*region.titles, *region.footers)}
     blocks = _naming_repeats(blocks, numbers)
-    cells = sum(filled[i] for i in set(loose))
-    notes = loose_notes(cells, sorted({numbers[i] for i in loose})) + several_notes(len(blocks))
+    rows = sorted({numbers[i] for i in loose})
+    notes = loose_notes(sum(loose.values()), rows) + several_notes(len(blocks))
     return GridContent(tuple(blocks), tuple(notes))
 
 
