@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from leaf.readers.documents.text import TextReader
-from leaf.readers.documents.text_lines import is_drawn_rule, plain
-from leaf.readers.documents.text_tables import text_tables
+from leaf.readers.documents.texts.lines import is_drawn_rule, plain
+from leaf.readers.documents.texts.tables import text_tables
 from leaf.readers.encoding import Encoding
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TextIO
 
 from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
-from leaf.readers.documents.text_tables import count_tables, text_tables, write_text_tables
+from leaf.readers.documents.texts.tables import count_tables, text_tables, write_text_tables
 from leaf.readers.encoding import Encoding, guess_note, open_text, sniff_encoding
 from leaf.readers.window import CHARS_PER_TOKEN, Extent
 

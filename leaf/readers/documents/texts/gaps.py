@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaf.readers.documents.text_lines import plain
+from leaf.readers.documents.texts.lines import plain
 from leaf.readers.tabular.cells import is_measure, kind_of
 
 NEARLY = 0.04

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from leaf.readers.base import Note
-from leaf.readers.documents.text_signs import as_written, in_columns
+from leaf.readers.documents.texts.signs import as_written, in_columns
 from leaf.readers.tabular.block_notes import repeat_notes
 from leaf.readers.tabular.cells import places
 

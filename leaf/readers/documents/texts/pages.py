@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from leaf.readers.documents.text_lines import is_drawn_rule, plain
+from leaf.readers.documents.texts.lines import is_drawn_rule, plain
 
 _PAGE = re.compile(
     r"(?i)\b(?:page|seite|página|pagina|pág\.|pag\.|blatt|hoja|strona|стр\.?)\s*[:#]?\s*\d+\b|頁\s*\d+"

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from leaf.readers.base import Note
-from leaf.readers.documents.text_extracts import MORE
-from leaf.readers.documents.text_layout import Layout, layout_of, phrases
-from leaf.readers.documents.text_lines import (
+from leaf.readers.documents.texts.extracts import MORE
+from leaf.readers.documents.texts.layout import Layout, layout_of, phrases
+from leaf.readers.documents.texts.lines import (
     MOST_BETWEEN,
     LaidOut,
     TableStretch,
@@ -24,7 +24,7 @@ from leaf.readers.documents.text_lines import (
     is_drawn_rule,
     plain,
 )
-from leaf.readers.documents.text_pages import page_heads
+from leaf.readers.documents.texts.pages import page_heads
 from leaf.readers.tabular.cells import FOOTER, kind_of, places
 from leaf.readers.tabular.grids import MAX_TABLES
 

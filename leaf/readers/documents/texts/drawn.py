@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 from leaf.readers.base import Note
-from leaf.readers.documents.text_lines import (
+from leaf.readers.documents.texts.lines import (
     MOST_BETWEEN,
     LaidOut,
     TableStretch,

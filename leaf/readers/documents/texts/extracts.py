@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from leaf.readers.base import Note
-from leaf.readers.documents.text_lines import TextTable
+from leaf.readers.documents.texts.lines import TextTable
 from leaf.readers.tabular.cells import places
 
 _DOTS = re.compile(r"\.{2,3}|…|·|⋮|:")

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from leaf.readers.base import Note
-from leaf.readers.documents.text_gaps import (
+from leaf.readers.documents.texts.gaps import (
     NEARLY,
     Gap,
     cell_of,
@@ -20,7 +20,7 @@ from leaf.readers.documents.text_gaps import (
     signed,
     with_cut,
 )
-from leaf.readers.documents.text_lines import plain
+from leaf.readers.documents.texts.lines import plain
 from leaf.readers.tabular.cells import is_placeholder, kind_of
 
 _FITTING = 0.7

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from leaf.readers.base import Note, TableInfo
-from leaf.readers.documents.text_columns import column_tables
-from leaf.readers.documents.text_drawn import drawn_tables
-from leaf.readers.documents.text_extracts import without_dots
-from leaf.readers.documents.text_lines import LaidOut, TextTable, assemble, spread
-from leaf.readers.documents.text_loose import loose_lines
+from leaf.readers.documents.texts.columns import column_tables
+from leaf.readers.documents.texts.drawn import drawn_tables
+from leaf.readers.documents.texts.extracts import without_dots
+from leaf.readers.documents.texts.lines import LaidOut, TextTable, assemble, spread
+from leaf.readers.documents.texts.loose import loose_lines
 from leaf.readers.encoding import Encoding, open_text
 from leaf.readers.tabular.delimited import write_rows
 from leaf.readers.tabular.grids import MAX_TABLES

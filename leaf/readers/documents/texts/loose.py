@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from leaf.readers.base import Note
-from leaf.readers.documents.text_lines import LaidOut, is_drawn_rule, plain
+from leaf.readers.documents.texts.lines import LaidOut, is_drawn_rule, plain
 from leaf.readers.tabular.cells import kind_of, places
 
 _APART = re.compile(r" {2,}")
