@@ -410,9 +410,9 @@ def test_of_a_large_text_only_parts_are_looked_at_first(tmp_path: Path) -> None:
 def test_a_text_too_large_for_its_tables_to_be_queried_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaf.readers.documents import text_tables
+    from leaf.readers.documents.texts import tables
 
-    monkeypatch.setattr(text_tables, "MOST_BYTES", 100)
+    monkeypatch.setattr(tables, "MOST_BYTES", 100)
     path = tmp_path / "a.txt"
     path.write_text(
         "item   qty   price\n" + "".join(f"a{n}      {n}    {n}.50\n" for n in range(9))
