@@ -38,7 +38,10 @@ const write = (field, value) => {
 function insert(text, tries) {
   const field = document.querySelector('[data-testid="stChatInputTextArea"]')
   if (!field) return tries && setTimeout(() => insert(text, tries - 1), 60)
-  const [start, end] = [field.selectionStart ?? field.value.length, field.selectionEnd ?? field.value.length]
+  // The same words already stand there where it was just saved, and its draft came back before it.
+  const same = field.value.trim() === text.trim()
+  const [start, end] = same ? [0, field.value.length]
+    : [field.selectionStart ?? field.value.length, field.selectionEnd ?? field.value.length]
   const before = field.value.slice(0, start)
   const gap = before && !/\\s$/.test(before) ? "\\n" : ""
   write(field, before + gap + text + field.value.slice(end))
