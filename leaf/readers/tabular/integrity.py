@@ -57,12 +57,7 @@ def examine(
     table = TableFile(connection, target, info.columns, info.rows)
     totals = TotalRows(table, sums)
     marks, doubts = totals.find(soft or {})
-    cubes = cube_totals(table)
-    for one in cubes:
-        if one.proven:
-            marks |= {row: ProvenRow("subtotal") for row in one.rows if row not in marks}
-        else:
-            doubts |= {row: DoubtfulRow("subtotal", False) for row in one.rows}
+    cubes = _cubes(table, marks, doubts)
     for row in sum_of_all(table, marks):
         doubts.setdefault(row, DoubtfulRow("total", False))
     aside = asides(table, marks, doubts)
@@ -74,11 +69,10 @@ def examine(
     }
     doubts = {row: doubt for row, doubt in doubts.items() if row not in marks}
     regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
+    summed = {row: mark for row, mark in marks.items() if row not in aside.proven}
     notes = [
         *info.notes,
-        *_total_notes(
-            {row: m for row, m in marks.items() if row not in aside.proven}, doubts, numbers
-        ),
+        *_total_notes(summed, doubts, numbers),
         *aside_notes(aside, numbers),
         *(_cube_note(one, info.columns[one.column][0], numbers) for one in cubes),
         *_differing(info, totals.summed, marks, doubts, numbers, place),
@@ -118,6 +112,19 @@ def examine_records(
         return info
     place = TablePlace("", 1, info.rows, tuple(range(len(info.columns))))
     return examine(connection, folder, info, range(1, info.rows + 1), place)
+
+
+def _cubes(
+    table: TableFile, marks: dict[int, ProvenRow], doubts: dict[int, DoubtfulRow]
+) -> list[CubeTotal]:
+    """Members that sum all others; their rows join those that are proven or doubtful."""
+    cubes = cube_totals(table)
+    for one in cubes:
+        if one.proven:
+            marks |= {row: ProvenRow("subtotal") for row in one.rows if row not in marks}
+        else:
+            doubts |= {row: DoubtfulRow("subtotal", False) for row in one.rows}
+    return cubes
 
 
 def _by_kind(
