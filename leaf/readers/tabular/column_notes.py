@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from leaf.readers.base import Note
@@ -13,7 +13,7 @@ from leaf.readers.tabular.parse_plan import TEXT, ParsePlan
 from leaf.readers.tabular.plans import CURRENCY, UTC, ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
 from leaf.readers.tabular.units import are_one, said
-from leaf.readers.tabular.wide import narrowed_sql, triangle_in
+from leaf.readers.tabular.wide import narrowed_sql
 
 if TYPE_CHECKING:
     import duckdb
@@ -176,19 +176,19 @@ def taken_off(name: str, signs: Sequence[str], values: int) -> Note:
 
 def _triangles(connection: duckdb.DuckDBPyConnection, relation: str, column: Column) -> Note:
     """Of triangles that were read as a minus; no text where there are none."""
-    x = identifier(column.source)
+    sign = f"regexp_extract({identifier(column.source)}, '[△▲]')"
     rows = connection.execute(
-        f"SELECT {x} FROM {relation} WHERE regexp_matches({x}, '[△▲]')"
+        f"SELECT {sign} AS sign, count(*) FROM {relation} GROUP BY 1 HAVING sign <> '' ORDER BY 1 DESC"
     ).fetchall()
-    return triangles_note(column.name, [str(row[0]) for row in rows])
+    return triangles_note(column.name, dict(rows))
 
 
-def triangles_note(name: str, values: Sequence[str]) -> Note:
-    """That triangles in front of numbers were read as a minus."""
-    examples = " and ".join(dict.fromkeys(filter(None, map(triangle_in, values))))
-    was = "were" if " and " in examples else "was"
+def triangles_note(name: str, counts: Mapping[str, int]) -> Note:
+    """That triangles in front of numbers, each with how many it stands before, were read as a minus."""
+    examples = " and ".join(counts)
+    was = "were" if len(counts) > 1 else "was"
     text = f"{examples} before numbers in '{name}' {was} read as a minus." if examples else ""
-    return Note("minus-signs", text, len(values))
+    return Note("minus-signs", text, sum(counts.values()))
 
 
 def codes_note(name: str, example: str) -> Note:

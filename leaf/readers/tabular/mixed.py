@@ -4,6 +4,7 @@ numbers where all of them are some and nothing speaks for a second reading."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from leaf.readers.tabular.column_notes import comma_note, taken_off, triangles_n
 from leaf.readers.tabular.parse_plan import ParsePlan
 from leaf.readers.tabular.plans import CURRENCY, GROUPED, proof_of, propose
 from leaf.readers.tabular.units import are_money, are_one, numeral_of, said
-from leaf.readers.tabular.wide import narrowed
+from leaf.readers.tabular.wide import narrowed, triangle_in
 
 if TYPE_CHECKING:
     import duckdb
@@ -102,7 +103,7 @@ class TextsAmong:
         does, or one speaks against the other."""
         by_mark = {plan.mark: (plan, numbers) for plan, numbers in readings}
         votes = {mark for mark in by_mark if self._shown.get(mark, 0) >= _ENOUGH}
-        alike = dict.items(readings[0][1]) & dict.items(readings[1][1])
+        alike = readings[0][1].items() & readings[1][1].items()
         size = [*among, *(number for _, number in alike)]
         likely = {mark for mark in by_mark if _are_of_one_size(by_mark[mark][1].values(), size)}
         if len(likely) == 1 and len(size) >= _FEWEST:
@@ -117,8 +118,9 @@ class TextsAmong:
             self._notes.append(taken_off(name, signs, len(texts)))
         if plan.kind == "decimal" and plan.mark == ",":
             self._commas.append(name)
-        if plan.wide and (note := triangles_note(name, texts)).text:
-            self._notes.append(note)
+        triangles = Counter(sorted(filter(None, map(triangle_in, texts)), reverse=True))
+        if plan.wide and triangles:
+            self._notes.append(triangles_note(name, triangles))
 
     def _say_doubt(
         self, name: str, readings: Sequence[tuple[ParsePlan, Numbers]], values: Sequence[Any]
