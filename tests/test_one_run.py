@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from tests.removal_kit import purge_chat
 from tests.runs_kit import MODEL, wait_until
 
 END = chunk("finish", finishReason="stop")
+MILLISECOND = timedelta(milliseconds=1)
 GOOD = ModelStep(
     turn=ModelTurn([], "end_turn"),
     chunks=(chunk("text-start", id="1"), chunk("text-delta", id="1", delta="Six.")),
@@ -164,7 +166,7 @@ def test_a_run_that_ends_is_over_everywhere(desk: Desk) -> None:
     assert (record.attempts, record.executor, record.here) == (1, desk.engine.executors[0], False)
     assert record.begun_at is not None
     assert record.ended_at is not None
-    assert record.begun_at <= record.ended_at
+    assert record.asked_at - MILLISECOND <= record.begun_at <= record.ended_at
     desk.runs.start(desk.scope, asked)
     wait_until(lambda: not desk.runs.board.load().waiting)
     assert len(given) == 1, "one that is over is not begun again"

@@ -25,18 +25,22 @@ from leaf.runs.sqlite import (
     adapted,
     driver,
     prepare_file,
+    strftime,
     unixepoch,
 )
 from tests.leaf_kit import finished, opened
 
 
-def test_rows_get_the_time_in_milliseconds_whatever_the_age_of_sqlite(tmp_path: Path) -> None:
+@pytest.mark.parametrize("clock", ["unixepoch('subsec')", "strftime('%s','now')"])
+def test_rows_get_the_time_in_milliseconds_whatever_the_age_of_sqlite(
+    tmp_path: Path, clock: str
+) -> None:
     found = driver()
     factory = found.connection or found.module.Connection
     with closing(found.module.connect(tmp_path / "runs.sqlite", factory=factory)) as db:
         db.execute(
-            "CREATE TABLE runs (id INTEGER PRIMARY KEY, at INTEGER NOT NULL DEFAULT "
-            "(unixepoch('subsec') * 1000))"
+            f"CREATE TABLE runs (id INTEGER PRIMARY KEY, at INTEGER NOT NULL DEFAULT "
+            f"({clock} * 1000))"
         )
         began = time.time()
         for i in range(1_000):
@@ -59,6 +63,9 @@ def test_the_stand_in_for_the_clock_is_nothing_else() -> None:
         assert round(at, 3) == at
     with pytest.raises(ValueError, match="now"):
         unixepoch("now")
+    assert abs(float(strftime("%s", "now")) - time.time()) < 1
+    with pytest.raises(ValueError, match="%Y"):
+        strftime("%Y", "now")
 
 
 def test_what_stands_in_is_said() -> None:

@@ -1,10 +1,13 @@
-"""The SQLite under the run database, and its file: this Python's own, that with a function of ours
-where it is old, or that of a wheel.
+"""The SQLite under the run database, and its file: this Python's own with a clock of ours, or that
+of a wheel.
 
 DBOS reckons its times by `unixepoch('subsec')`. SQLite knows that word since 3.42; before, the
 answer is NULL, and no table with such a default takes a row. So each connection of an older one is
-given the function. It also needs RETURNING, which nothing can add: below 3.35 the wheel
-`pysqlite3`, which carries a current SQLite, takes the place of Python's own, where it is installed.
+given the function. Under Python 3.11 it reckons by `strftime('%s', 'now')` instead, which knows
+whole seconds only: a run would be begun before it was asked for. A file keeps the default of the
+Python that made it, so that function is given to every connection. It also needs RETURNING, which
+nothing can add: below 3.35 the wheel `pysqlite3`, which carries a current SQLite, takes the place
+of Python's own, where it is installed.
 """
 
 from __future__ import annotations
@@ -93,13 +96,14 @@ def adapted(module: Any) -> Driver:
 
 
 def _connection(module: Any, *, clock: bool) -> Any:
-    """A class of connections that overwrite what they delete; with a clock of ours where the
-    module's has none."""
+    """A class of connections that overwrite what they delete and whose clock knows milliseconds;
+    with one of ours for `unixepoch`, where the module's does not."""
 
     class Connection(module.Connection):  # type: ignore[misc]  # a class of a module that is chosen at run time
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
             self.execute("PRAGMA secure_delete = ON")
+            self.create_function("strftime", 2, strftime)
             if clock:
                 self.create_function("unixepoch", 1, unixepoch)
 
@@ -112,6 +116,13 @@ def unixepoch(modifier: object) -> float:
     if modifier not in ("subsec", "subsecond"):
         raise ValueError(f"unixepoch({modifier!r}) is not what this stands in for")
     return round(time.time(), 3)
+
+
+def strftime(form: object, moment: object) -> str:
+    """`strftime('%s', 'now')` to the millisecond. DBOS asks for nothing else."""
+    if (form, moment) != ("%s", "now"):
+        raise ValueError(f"strftime({form!r}, {moment!r}) is not what this stands in for")
+    return f"{time.time():.3f}"
 
 
 def address(path: Path) -> str:

@@ -192,6 +192,8 @@ def test_whoever_has_several_boards_chooses_one_to_pin_to(
                 page.get_by_role("menuitem", name="New board").click()
             page.get_by_role("textbox", name="Name").fill(name)
             page.get_by_role("textbox", name="Name").press("Enter")
+            # the board of the same name stands behind the dialog already
+            expect(page.get_by_role("dialog")).to_have_count(0)
             expect(page.get_by_role("heading", name=name)).to_be_visible()
         page.goto(app.url)
         add_by_composer(page, sales)

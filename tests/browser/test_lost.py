@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from bench.page import quiet
 from tests.axe_kit import Inspection, Look
 from tests.browser.conftest import LARGE, PATIENCE, PHONE, App, MessagesServer, look_at
 from tests.browser.test_journeys import ask, composer, finished
@@ -156,10 +157,8 @@ def test_a_lost_page_speaks_the_readers_language_and_can_be_used_by_everybody(
         page.goto(proxy.url)
         ask(page, "Etwas long")
         expect(page.get_by_text("Paragraph 40 of")).to_be_attached()
-        # one that is cut while it is drawn stays pale
-        expect(
-            page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
-        ).to_be_visible()
+        expect(finished(page)).to_be_visible()
+        quiet(page)  # one that is cut while it is drawn stays pale
         proxy.cut()
         expect(banner(page)).to_have_text(
             "Leaf ist nicht erreichbar. Was Sie schreiben, wird aufgehoben und gesendet, sobald es "
