@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 import duckdb
+import pytest
 
 from leaf.readers.worker import inspect, tables
 
@@ -105,6 +106,57 @@ def test_digits_in_groups_are_one_number_though_the_header_has_a_blank_there(
     [(info, rows)] = _read(tmp_path, text)
     assert _names(info) == ["Kunde", "Umsatz EUR", "Vorjahr EUR"]
     assert rows[1] == ("Schulz", 2345, 1222)
+
+
+@pytest.mark.parametrize(
+    ("other", "numbers"),
+    [
+        ("Ventes Juin", ("2 345", "  887", "1 111", "7 654")),  # one number is short, so all are
+        ("Budget", ("2 045", "  887", "1 111", "7 654")),  # of another column it is known
+    ],
+)
+def test_digits_in_groups_are_one_number_below_any_two_words_where_something_proves_it(
+    tmp_path: Path, other: str, numbers: tuple[str, ...]
+) -> None:
+    sales = ("12 345", " 2 346", "   87" if other != "Budget" else "2 111", "1 999")
+    text = f"Rayon          Ventes Mai   {other}\n" + "".join(
+        f"Rayon {n}         {mine:>8}        {number}\n"
+        for n, (mine, number) in enumerate(zip(sales, numbers, strict=True))
+    )
+    [(info, rows)] = _read(tmp_path, text)
+    assert _names(info) == ["Rayon", "Ventes Mai", other]
+    assert rows[0] == ("Rayon 0", 12345, int(numbers[0].replace(" ", "")))
+    assert not info["notes"]
+
+
+def test_columns_that_may_be_one_number_are_said(tmp_path: Path) -> None:
+    text = (
+        "Rayon       Ventes Mai     Part\n"
+        "Fruits          12 345     12.1\n"
+        "Boissons         2 346     13.2\n"
+        "Pains            1 999     14.3\n"
+    )
+    [(info, _)] = _read(tmp_path, text)
+    assert [note["kind"] for note in info["notes"]] == ["table-doubtful"]
+    assert "“Ventes” and “Mai” may be one column" in info["notes"][0]["text"]
+    for narrow in (
+        "cyl mpg  hp\n  4  21 123\n  6  19 234\n  8  15 345\n",
+        "cyl wt disp\n  4 21  123\n  6 19  234\n  8 15  345\n",
+    ):
+        [(info, rows)] = _read(tmp_path, narrow)
+        assert (len(rows[0]), list(info["notes"])) == (3, [])
+
+
+def test_a_number_in_groups_takes_no_code_beside_it_for_a_group(tmp_path: Path) -> None:
+    text = (
+        "Kunde          Umsatz EUR Abt      Anteil\n"
+        "Maier              12 045 100        1.5\n"
+        "Schulz              2 345 200        1.7\n"
+        "Huber             112 345 300        1.9\n"
+    )
+    [(info, rows)] = _read(tmp_path, text)
+    assert rows[0] == ("Maier", 12045, 100, 1.5)
+    assert any("may be one column" in note["text"] for note in info["notes"])
 
 
 def test_numbers_of_three_digits_below_a_name_each_are_two_columns(tmp_path: Path) -> None:

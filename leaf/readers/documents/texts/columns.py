@@ -392,7 +392,11 @@ def _drawn(lines: Sequence[str], group: _Group) -> LaidOut:
         pairs = list(zip(rows, fitting, strict=True))
         cut = [at + 1 for at, fits in pairs if fits and layout.is_run_together(lines[at])]
         whole = [at + 1 for at, fits in pairs if not fits and _may_be_row(lines[at])]
-        return [*layout.notes(), *_cut_notes(cut), *_whole_notes(whole)]
+        return [
+            *layout.notes([lines[at] for at in group.header]),
+            *_cut_notes(cut),
+            *_whole_notes(whole),
+        ]
 
     return LaidOut(group.parts, cells, notes, tuple(again))
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from leaf.readers.documents.texts.lines import plain
@@ -18,6 +19,7 @@ _FULL = 0.5
 _STRAIGHT = 0.8
 """TableStretch of the lines in which a column ends (or begins) where it does in most."""
 _GROUP = re.compile(r"\d{3}(?:[.,]\d+)?-?")
+_SHORT = re.compile(r"[-+]?\d{1,2}(?:[.,]\d+)?-?")
 _LEADING = re.compile(r"[-+]?\d{1,3}(?: \d{3})*")
 _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
 _SIGNS = re.compile(r"[-+−–$€£¥]|[$€£¥] *[-+−–]|[-+−–] *[$€£¥]")
@@ -100,44 +102,88 @@ def ruled(gaps: Sequence[Gap], rule: str) -> list[Gap]:
 
 def merged(rows: Sequence[str], gaps: list[Gap], header: str) -> list[Gap]:
     """The gaps without those inside of values: between the groups of a number's digits, a date and its
-    time, the words of a text."""
-    at = 0
+    time, the words of a text. Where one number is known to be written in groups, all are."""
+    gaps, grouped = _merged(rows, gaps, header, grouped=False)
+    return _merged(rows, gaps, header, grouped=True)[0] if grouped else gaps
+
+
+def _merged(
+    rows: Sequence[str], gaps: list[Gap], header: str, *, grouped: bool
+) -> tuple[list[Gap], bool]:
+    """Also whether a gap between groups of digits was among them."""
+    at, some = 0, False
     while at < len(gaps):
-        gap = gaps[at]
-        begin = gaps[at - 1].last + 1 if at else 0
-        end = gaps[at + 1].first if at + 1 < len(gaps) else None
-        if gap.first == gap.last and _is_inside(rows, header, begin, gap.first, end):
+        pair = _Pair(rows, header, gaps, at)
+        if pair.close and pair.is_one(grouped=grouped):
+            some |= pair.are_groups
             gaps = [*gaps[:at], *gaps[at + 1 :]]
         else:
             at += 1
-    return gaps
+    return gaps, some
 
 
-def _is_inside(rows: Sequence[str], header: str, begin: int, place: int, end: int | None) -> bool:
-    """Whether a blank stands inside of values, from `begin` to `end`: it touches both pieces in each
-    line, and the header does not name both; or what stands there proves more than the header."""
-    above = header[begin:place].strip(), header[place + 1 : end].strip()
-    crossed = header[place : place + 1] not in ("", " ")
-    both = all(above) and not crossed
-    pairs = [(row[begin:place], row[place + 1 : end]) for row in rows]
-    full = [(left, right) for left, right in pairs if left.strip() and right.strip()]
-    lone = [right.strip() for left, right in pairs if not left.strip() and right.strip()]
-    if not full or any(left[-1] == " " or right[0] == " " for left, right in full):
-        return False
-    lefts, rights = [left.strip() for left, _ in full], [right.strip() for _, right in full]
-    if all(map(_GROUP.fullmatch, rights)) and all(map(_LEADING.fullmatch, lefts)):
-        proven = not both or _are_groups(rights, above[1])
-        return proven and all(kind_of(text) in "nm" for text in lone)
-    if (
-        not both
-        and all(map(_TIME.fullmatch, rights))
-        and all(kind_of(left) == "d" for left in lefts)
-    ):
-        return not lone
-    words = sum(kind_of(left) == "t" for left in lefts) > 0.5 * len(lefts)
-    if words and not both and not lone and (crossed or (above[0] and not above[1])):
-        return True
-    return words and _is_aligned(pairs, both=both)
+def doubtful(rows: Sequence[str], gaps: Sequence[Gap], header: str) -> list[int]:
+    """The gaps at which two columns of numbers may be one, whose thousands are parted by a blank: where
+    more than one parts the others."""
+    pairs = [_Pair(rows, header, gaps, at) for at in range(len(gaps))]
+    some = [
+        at for at, pair in enumerate(pairs) if pair.close and pair.are_groups and not pair.are_apart
+    ]
+    narrow = any(gap.first == gap.last for at, gap in enumerate(gaps) if at not in some)
+    return [] if narrow else some
+
+
+class _Pair:
+    """What stands on both sides of a gap, up to the next ones."""
+
+    def __init__(self, rows: Sequence[str], header: str, gaps: Sequence[Gap], at: int) -> None:
+        place = gaps[at].first
+        begin = gaps[at - 1].last + 1 if at else 0
+        end = gaps[at + 1].first if at + 1 < len(gaps) else None
+        self.above = header[begin:place].strip(), header[place + 1 : end].strip()
+        self.crossed = header[place : place + 1] not in ("", " ")
+        self.are_apart = self.both and " " in header[place - 1 : place + 2 : 2]
+        """Whether the header parts the names of both by more than one blank."""
+        self.pairs = [(row[begin:place], row[place + 1 : end]) for row in rows]
+        full = [(left, right) for left, right in self.pairs if left.strip() and right.strip()]
+        self.lefts = [left.strip() for left, _ in full]
+        self.rights = [right.strip() for _, right in full]
+        self.lone = [r.strip() for left, r in self.pairs if not left.strip() and r.strip()]
+        touching = bool(full) and all(a[-1] != " " and b[0] != " " for a, b in full)
+        self.close = touching and gaps[at].first == gaps[at].last
+        """Whether one blank stands between both in each line."""
+
+    @property
+    def both(self) -> bool:
+        """Whether the header names both."""
+        return all(self.above) and not self.crossed
+
+    @cached_property
+    def are_groups(self) -> bool:
+        """Whether they may be the groups of one number's digits."""
+        apart = all(map(_GROUP.fullmatch, self.rights)) and all(map(_LEADING.fullmatch, self.lefts))
+        return apart and all(kind_of(text) in "nm" for text in self.lone)
+
+    def is_one(self, *, grouped: bool) -> bool:
+        """Whether both are one: the header does not name both, or what stands there proves more than
+        the header. `grouped` where the numbers of other columns are written in groups."""
+        if all(map(_GROUP.fullmatch, self.rights)) and all(map(_LEADING.fullmatch, self.lefts)):
+            short = any(map(_SHORT.fullmatch, self.lone))  # three digits only behind others
+            whole = any(" " in left for left in self.lefts)  # a number of groups is beside another
+            likely = not self.are_apart and (short or (grouped and not whole))
+            proven = likely or not self.both or _are_groups(self.rights, self.above[1])
+            return proven and self.are_groups
+        if (
+            not self.both
+            and all(map(_TIME.fullmatch, self.rights))
+            and all(kind_of(left) == "d" for left in self.lefts)
+        ):
+            return not self.lone
+        words = sum(kind_of(left) == "t" for left in self.lefts) > 0.5 * len(self.lefts)
+        half = self.above[0] and not self.above[1]
+        if words and not self.both and not self.lone and (self.crossed or half):
+            return True
+        return words and _is_aligned(self.pairs, both=self.both)
 
 
 def _are_groups(rights: Sequence[str], name: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from leaf.readers.documents.texts.gaps import (
     NEARLY,
     Gap,
     cell_of,
+    doubtful,
     gaps_of,
     is_open,
     merged,
@@ -44,6 +45,8 @@ class Layout:
     """What the columns hold: `n` numbers or dates, `t` anything else."""
     flags: tuple[tuple[int, str], ...] = ()
     """Columns of signs that touch the values before them, with an example."""
+    doubts: tuple[int, ...] = ()
+    """Places between two columns of numbers that may be one."""
 
     def __len__(self) -> int:
         return len(self.gaps) + 1
@@ -222,12 +225,24 @@ class Layout:
         apart = [(max(a - right, left - b), -c) for c, (a, b) in enumerate(self.edges)]
         return -min(apart)[1]
 
-    def notes(self) -> list[Note]:
-        if not self.flags:
-            return []
-        count = f"{len(self.flags)} column{'s' if len(self.flags) != 1 else ''}"
-        text = f"Signs behind the values of {count}, as in {self.flags[0][1]}, stand in columns of their own."
-        return [Note("marks-apart", text, len(self.flags))]
+    def notes(self, header: Sequence[str]) -> list[Note]:
+        """What is to be said of the columns below some lines of names."""
+        notes = list[Note]()
+        if self.flags:
+            count = f"{len(self.flags)} column{'s' if len(self.flags) != 1 else ''}"
+            text = f"Signs behind the values of {count}, as in {self.flags[0][1]}, stand in columns of their own."
+            notes.append(Note("marks-apart", text, len(self.flags)))
+        names = [
+            " ".join(filter(None, words)) for words in zip(*map(self.named, header), strict=True)
+        ]
+        for at, gap in enumerate(self.gaps):
+            if gap.first in self.doubts:
+                text = (
+                    f"“{names[at]}” and “{names[at + 1]}” may be one column, of numbers with a blank "
+                    f"between their thousands."
+                )
+                notes.append(Note("table-doubtful", text, 1))
+        return notes
 
 
 def _is_starred(line: str, gap: Gap) -> bool:
@@ -273,12 +288,14 @@ def _layout(rows: Sequence[str], header: Sequence[str], rule: str) -> Layout | N
     if len(gaps) < 2:
         return None
     above = header[-1] if header else ""
-    gaps = signed(rows, ruled(gaps, rule) or merged(rows, gaps, above), above)
+    by_rule = ruled(gaps, rule)
+    gaps = signed(rows, by_rule or merged(rows, gaps, above), above)
     gaps = [with_cut(rows, gaps, at) for at in range(len(gaps))]
     if not gaps:
         return None
-    layout = _measured(rows, gaps)
-    return _with_flags(rows, layout)
+    layout = _with_flags(rows, _measured(rows, gaps))
+    unruled = [] if by_rule else doubtful(rows, gaps, above)
+    return replace(layout, doubts=tuple(gaps[at].first for at in unruled))
 
 
 def _measured(rows: Sequence[str], gaps: Sequence[Gap]) -> Layout:
