@@ -27,6 +27,7 @@ from leaf.provenance.coverage import (
     notes,
     sentence,
     short,
+    shown_alone,
 )
 from leaf.provenance.receipts import answer as receipts
 from leaf.readers.base import Note
@@ -86,7 +87,7 @@ def query(
     table = {
         "columns": columns,
         "rows": [list(row) for row in cells],
-        "total": len(cells),
+        "total": more.pop("made", len(cells)),
         "result_id": result,
     }
     data = {"table": table, "beside": more.pop("beside", [])}
@@ -673,6 +674,69 @@ def test_an_answer_says_what_it_read_and_the_model_is_told_once(
     assert "Read: 4 of 8 rows of q3.xlsx · Data; 2 left out as subtotals" in answer_markdown(
         second, first
     )
+
+
+def test_an_answer_written_from_a_part_of_the_rows_of_a_result_says_so(tmp_path: Path) -> None:
+    comments = "".join(f"{n},{'Fine. ' * (50 if n < 3 else 1)}\n" for n in range(1_590))
+    turns = [
+        Turn.call(("query_tables", {"sql": "SELECT comment FROM survey ORDER BY n"})),
+        Turn.say("The comments are mostly positive."),
+        Turn.call(("query_tables", {"sql": "SELECT count(*) AS all_of_them FROM survey"})),
+        Turn.say("There are 1,590 comments."),
+    ]
+    with (
+        MessagesServer(turns) as server,
+        opened(tmp_path / "home", model_url=server.url, api_key="k") as leaf,
+    ):
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        files = [add(session, "survey.csv", f"n,comment\n{comments}".encode()).id]
+        first = finished(session, session.messages.send(chat.id, "Mood?", file_ids=files).id)
+        second = finished(session, session.messages.send(chat.id, "How many?").id)
+        assert server.refused == []
+        sent = next(p for p in first.parts if p["type"] == "tool-query_tables")["output"]["text"]
+        markdown = answer_markdown(first, first)
+    assert "1,590 rows; 200 shown below" in sent
+    assert "Of the other rows nothing can be said by reading" in sent
+    assert "3 texts end with … after 200 characters: substr(x, 200) goes on." in sent
+    told = covered_of(first.parts)
+    rows_unseen = "written from the first 200 of 1,590 rows of a result"
+    assert missing(told) == [rows_unseen]
+    assert line(told) == (
+        f"1,590 of 1,590 rows · {rows_unseen} · written from the beginnings of 3 long texts"
+    )
+    assert lines(told)[-1] == "Written from the beginnings of 3 long texts"
+    assert rows_unseen in markdown
+    counted = covered_of(second.parts)
+    assert (missing(counted), counted.get("results")) == ([], None)
+
+
+def test_results_that_were_shown_in_part_are_named_where_they_come_from_several_files() -> None:
+    def seen(name: str, rows: int, *, looked: bool = False) -> Json:
+        return {"name": name, "seen": 200, "total": rows, "cut": 0, "looked": looked}
+
+    one = rows("a.csv", 300)
+    both: Any = {"files": [one], "results": [seen("a.csv", 300), seen("a.csv", 300)]}
+    assert missing(both) == ["written from the first 200 of 300 rows of a result"]
+    both["results"].append(seen("b.csv", 1_204, looked=True))
+    assert missing(both) == [
+        "written from the first 200 of 300 rows of a result from a.csv",
+        "looked at the first 200 of 1,204 rows of a result from b.csv",
+    ]
+    assert missing(shown_alone(both)) == ["written from the first 200 of 300 rows of a result"]
+    with speaking("de"):
+        assert missing(both)[0] == (
+            "dafür gelesen: die ersten 200 von 300 Zeilen eines Ergebnisses aus a.csv"
+        )
+
+
+def test_a_chart_draws_all_rows_and_earlier_answers_kept_no_number_of_those_shown() -> None:
+    long = query("1", "a.csv", [["Bremen", 5.5]], "r1", made=300)
+    chart = part("draw_chart", "2", {"sources": [], "data": {"chart": {"result_id": "r1"}}})
+    assert covered([long, say("Bremen leads.")])["results"] == [
+        {"name": "", "seen": 1, "total": 300, "cut": 0, "looked": False}
+    ]
+    assert "results" not in covered([long, chart, say("See there.")])
 
 
 def test_the_first_table_that_the_list_names_is_the_one_that_is_described(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ from leaf.tables.paging import RowsWanted
 from leaf.tools import registry
 from leaf.tools.base import Hooks, ToolOutput, context_of
 from leaf.tools.permissions import Permissions
-from leaf.tools.python import size_in_words, without_encoded
+from leaf.tools.printed import size_in_words, without_encoded
 from tests.files_server import images_of
 from tests.leaf_kit import SALES, add, finished, opened, text_of
 from tests.messages_server import MessagesServer, Turn

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -22,7 +22,7 @@ from leaf.readers.base import KINDS, Where, ending
 from leaf.readers.locate.where import parse
 from leaf.readers.packed import ENDINGS
 from leaf.shapes.part_values import is_tool, succeeded, texts_of, tool_name
-from leaf.shapes.parts import CoverageData, Part, ReceiptKept
+from leaf.shapes.parts import CoverageData, Part, ReceiptKept, ResultSeen
 from leaf.shapes.results import Covered, Data, Output, UnreadTable, tables_of
 from leaf.store.model import Message
 from leaf.tools.registry import declared
@@ -147,6 +147,10 @@ def _basis(
         "described": list(columns.values()),
         "untouched": untouched[:UNTOUCHED_NAMED],
         "more": max(0, len(untouched) - UNTOUCHED_NAMED),
+        "results": [
+            *_in_part(read, _charted(steps), looked=False),
+            *_in_part(looked, _charted(steps), looked=True),
+        ],
     }
     return Basis(
         outputs, cast("CoverageData", {key: value for key, value in coverage.items() if value})
@@ -336,6 +340,27 @@ def _cells(step: _Step) -> list[str]:
             if len(texts) >= CELLS:
                 break
     return list(texts)
+
+
+def _in_part(
+    steps: Iterable[_Step], charted: Container[str], *, looked: bool
+) -> Iterator[ResultSeen]:
+    """The results of which the model was not shown all, but for those that a chart draws whole."""
+    for step in steps:
+        for table in tables_of(step.data):
+            rows = table.get("total", 0)
+            seen = table.get("shown", min(rows, len(table["rows"])))
+            if (seen < rows or table.get("cut")) and table.get("result_id") not in charted:
+                names = dict.fromkeys(
+                    one.get("file") or one["name"] for one in table.get("scanned") or ()
+                )
+                yield {
+                    "name": ", ".join(names),
+                    "seen": seen,
+                    "total": rows,
+                    "cut": table.get("cut", 0),
+                    "looked": looked,
+                }
 
 
 def _read(step: _Step) -> set[tuple[str, str]]:

@@ -7,7 +7,8 @@ what `covered_of` gives:
 - looked: the same of what was read while nobody can tell whether the answer rests on it;
 - described: names of tables of which only the columns were looked at;
 - untouched: names of files and tables that were there and were not opened; more: how many there are
-  beyond those.
+  beyond those;
+- results: those of which the model was shown a part of the rows, or of their texts.
 Answers of earlier versions hold a list, which is `files`.
 """
 
@@ -22,7 +23,7 @@ from leaf.language import kept, places, problems
 from leaf.language.text import ENGLISH, in_digits, mark, n_, speaking, t
 from leaf.readers.notes import Effect, effect
 from leaf.shapes.part_values import data_in
-from leaf.shapes.parts import CoverageData, Part
+from leaf.shapes.parts import CoverageData, Part, ResultSeen
 from leaf.shapes.results import Covered, Doubt, NoteOnTable, Output
 
 _Key = tuple[str, str, str, str]
@@ -157,6 +158,7 @@ def line(covered: CoverageData, *, named: bool = False) -> str:
     pieces += _listed(mark("only the columns of {names}"), covered.get("described") or ())
     untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
     pieces += _listed(mark("not touched: {names}"), untouched, more)
+    pieces += [*_rows_unseen(covered), *_texts_unseen(covered)]
     text = " · ".join(pieces)
     return text[:1].upper() + text[1:]
 
@@ -180,7 +182,7 @@ def missing(covered: CoverageData) -> list[str]:
     not read`, `not read: costs.csv`."""
     files = covered.get("files") or ()
     several = len({item["name"] for item in files}) > 1
-    gaps = []
+    gaps = _rows_unseen(covered)
     for item in files:
         name = item["name"] if several else ""
         if excluded := item.get("excluded"):
@@ -195,6 +197,40 @@ def missing(covered: CoverageData) -> list[str]:
     return gaps + _listed(mark("not read: {names}"), untouched, more)
 
 
+def _rows_unseen(covered: CoverageData) -> list[str]:
+    """`written from the first 200 of 1,590 rows of a result`, for each result once."""
+    partly = [one for one in covered.get("results") or () if one["seen"] < one["total"]]
+    several = len({one["name"] for one in partly}) > 1
+    texts = [_written_from(_first_rows(one, several=several), one) for one in partly]
+    return list(dict.fromkeys(texts))
+
+
+def _first_rows(result: ResultSeen, *, several: bool) -> str:
+    seen, rows = in_digits(result["seen"]), in_digits(result["total"])
+    if several:
+        name = result["name"]
+        return t(
+            "the first {seen} of {n} rows of a result from {name}", seen=seen, n=rows, name=name
+        )
+    return t("the first {seen} of {n} rows of a result", seen=seen, n=rows)
+
+
+def _texts_unseen(covered: CoverageData) -> list[str]:
+    cut = [one for one in covered.get("results") or () if one["cut"]]
+    texts = [
+        _written_from(
+            n_("the beginning of {n} long text", "the beginnings of {n} long texts", one["cut"]),
+            one,
+        )
+        for one in cut
+    ]
+    return list(dict.fromkeys(texts))
+
+
+def _written_from(what: str, result: ResultSeen) -> str:
+    return t("looked at {what}" if result["looked"] else "written from {what}", what=what)
+
+
 def _counted(excluded: str) -> int:
     """How many rows were left out: 3 of `2 left out as totals, 1 as a title`."""
     return sum(int(count.replace(",", "")) for count in _COUNT.findall(excluded))
@@ -204,7 +240,8 @@ def lines(covered: CoverageData) -> list[str]:
     """Each file by itself: `6 of 8 rows of sales.csv; 2 left out as totals`."""
     entries = [in_words(item) for item in covered.get("files") or ()]
     entries += [t("Looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
-    return entries + _listed(mark("Only the columns of {names}"), covered.get("described") or ())
+    entries += _listed(mark("Only the columns of {names}"), covered.get("described") or ())
+    return entries + [text[:1].upper() + text[1:] for text in _texts_unseen(covered)]
 
 
 def sentence(covered: CoverageData) -> str:
@@ -230,7 +267,8 @@ def shown_alone(covered: CoverageData) -> CoverageData:
     which each figure has its receipt, nothing about another table can change it."""
     if not covered.get("files"):
         return covered
-    return {**covered, "looked": []}
+    results = [result for result in covered.get("results") or () if not result["looked"]]
+    return {**covered, "looked": [], "results": results}
 
 
 def contradictions(covered: CoverageData) -> list[str]:

@@ -118,6 +118,20 @@ class UsageData(TypedDict, total=False):
     inline_cost: float | None
 
 
+class ResultSeen(TypedDict):
+    """How much of a result the model was shown, where that is not all of it."""
+
+    name: str
+    """Of the files that it comes from."""
+    seen: int
+    total: int
+    """Rows."""
+    cut: int
+    """Texts of which the beginning was shown."""
+    looked: bool
+    """Whether nobody can tell if the answer rests on it."""
+
+
 class CoverageData(TypedDict, total=False):
     """How much of each file an answer rests on; see `provenance.coverage`."""
 
@@ -126,6 +140,7 @@ class CoverageData(TypedDict, total=False):
     described: Sequence[str]
     untouched: Sequence[str]
     more: int
+    results: Sequence[ResultSeen]
 
 
 class ReceiptKept(TypedDict, total=False):

@@ -108,6 +108,10 @@ class TableShown(TypedDict, total=False):
     left_out: Sequence[str]
     places: Sequence[str]
     said: Sequence[str]
+    shown: int
+    """How many of its rows the model was shown; earlier versions do not keep it."""
+    cut: int
+    """Texts in these rows of which it was shown the beginning."""
     name: str
     """Of a cell that gave several: the variable."""
 

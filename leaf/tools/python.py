@@ -37,15 +37,14 @@ from leaf.tools import remarks
 from leaf.tools.advice import advice, half_done
 from leaf.tools.base import Picture, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 from leaf.tools.permissions import Permission
+from leaf.tools.printed import fit, size_in_bytes, size_in_words, without_encoded
 from leaf.tools.table_data import beside_json, place_of, table_json
-from leaf.tools.table_text import text_table
+from leaf.tools.table_text import TableText, text_table
 
 CODE_CHARACTERS = 50_000
 TABLE_CHARACTERS = 6_000
 """Of each DataFrame that goes to the model, about 2,400 tokens."""
 ROWS_SHOWN = 50
-TEXT_CHARACTERS = 12_000
-"""Of what was printed, and of the last expression, that goes to the model; the page shows more."""
 
 
 class RunPythonInput(BaseModel):
@@ -250,16 +249,16 @@ def _text(
 ) -> str:
     pieces = [f"Cell {cell.number} ran in {ran.seconds:.2f} s.", *_said_of_namespace(ran)]
     if ran.printed.strip():
-        pieces.append(f"Printed{_cut(ran)}:\n{_fit(ran.printed.rstrip())}")
+        pieces.append(f"Printed{_cut(ran)}:\n{fit(ran.printed.rstrip())}")
     if ran.value.strip():
-        pieces.append(f"Value:\n{_fit(ran.value)}")
+        pieces.append(f"Value:\n{fit(ran.value)}")
     for name, result in results:
-        text, shown = text_table(result.columns, result.rows[:ROWS_SHOWN], TABLE_CHARACTERS)
+        shown = _shown((name, result))
         named = f" ({name})" if name else ""
         size = f"{result.total:,} rows × {len(result.columns)} columns"
         pieces.append(
-            f"Result {result.result_id}{named}: {size}; {shown:,} shown "
-            f"below.\n{without_encoded(text)}"
+            f"Result {result.result_id}{named}: {size}; {shown.rows:,} shown "
+            f"below.\n{without_encoded(shown.text)}"
         )
     if pictures:
         pieces.append(
@@ -290,19 +289,6 @@ def _cut(ran: Ran) -> str:
     return f" {size_in_words(ran.characters)}; the first {len(ran.printed):,} characters are kept"
 
 
-def size_in_words(characters: int) -> str:
-    """`1.2 GB`, `34,000 characters`."""
-    for unit, size in (("GB", 10**9), ("MB", 10**6)):
-        if characters >= size:
-            return f"{characters / size:.1f} {unit}"
-    return f"{characters:,} characters"
-
-
-def size_in_bytes(size: int) -> str:
-    """`2 MB`, `1,204 bytes`."""
-    return f"{size / 1024**2:,.0f} MB" if size >= 1024**2 else f"{size:,} bytes"
-
-
 def _named(written: Sequence[WrittenFile]) -> Iterator[tuple[str, WrittenFile]]:
     """Each file with a name of its own: its last part, or where that is taken its whole path."""
     taken: set[str] = set()
@@ -311,30 +297,6 @@ def _named(written: Sequence[WrittenFile]) -> Iterator[tuple[str, WrittenFile]]:
         name = short if short not in taken else file.name.replace("/", "-")
         taken.add(name)
         yield name, file
-
-
-def _fit(text: str) -> str:
-    text = without_encoded(text)
-    return (
-        text
-        if len(text) <= TEXT_CHARACTERS
-        else f"{text[:TEXT_CHARACTERS]}\n… cut here for you; the user sees more"
-    )
-
-
-def without_encoded(text: str) -> str:
-    """`text` without long runs of encoded bytes, which no model is sent."""
-    text = re.sub(
-        r"(?:^[A-Za-z0-9+/]{60,76}\r?\n){4,}",
-        lambda m: f"[{len(m[0]):,} characters of encoded data]\n",
-        text,
-        flags=re.M,
-    )
-    return re.sub(
-        r"[A-Za-z0-9+/_-]{300,}={0,2}",
-        lambda m: f"[{len(m[0]):,} characters without a space]",
-        text,
-    )
 
 
 def _error(ran: Ran, packages: Packages, files: Sequence[ChatFile], lasts: bool) -> CodeError:
@@ -348,7 +310,7 @@ def _error(ran: Ran, packages: Packages, files: Sequence[ChatFile], lasts: bool)
     pieces = [f"{failure.type}{where}{message}{advised}", *_said_of_namespace(ran), failure.text]
     pieces += half_done(failure) if lasts else ()
     if ran.printed.strip():
-        pieces.append(f"Printed before{_cut(ran)}:\n{_fit(ran.printed.rstrip())[:4_000]}")
+        pieces.append(f"Printed before{_cut(ran)}:\n{fit(ran.printed.rstrip())[:4_000]}")
     return CodeError(without_encoded("\n".join(pieces)))
 
 
@@ -366,7 +328,16 @@ def _about(ran: Ran, cell: PythonCell) -> Printed:
 
 
 def _tables_json(results: Sequence[tuple[str, QueryResult]]) -> list[TableShown]:
-    return [{**table_json(result), "name": name} for name, result in results]
+    return [
+        {**table_json(result, text.rows, text.cut), "name": name}
+        for (name, result), text in zip(results, map(_shown, results), strict=True)
+    ]
+
+
+def _shown(named: tuple[str, QueryResult]) -> TableText:
+    """A result as the model gets it."""
+    _, result = named
+    return text_table(result.columns, result.rows[:ROWS_SHOWN], TABLE_CHARACTERS)
 
 
 def _figures_json(pictures: Sequence[Picture]) -> list[FigureDrawn]:

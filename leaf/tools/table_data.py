@@ -91,8 +91,8 @@ def _may_be_totals(table: Table) -> list[int]:
     return rows if many == len(rows) <= DOUBTFUL and not table.inside else []
 
 
-def table_json(result: QueryResult) -> TableShown:
-    """What the page draws of a result."""
+def table_json(result: QueryResult, shown: int, cut: int) -> TableShown:
+    """What the page draws of a result; `shown` rows went to the model, with `cut` texts cut."""
     return {
         "columns": result.columns,
         "types": result.types,
@@ -115,6 +115,8 @@ def table_json(result: QueryResult) -> TableShown:
         ],
         "places": list(result.places),
         "said": list(result.said),
+        "shown": shown,
+        "cut": cut,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from leaf.readers.notes import Effect, effect
@@ -53,7 +54,7 @@ def describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
     names = [c.name for c in profile.columns][:COLUMNS_SAMPLED]
     cut = f", first {COLUMNS_SAMPLED} columns" if len(profile.columns) > COLUMNS_SAMPLED else ""
     lines.append(f"First {len(profile.sample)} rows{cut}:")
-    lines.append(text_table(names, [list(row)[:COLUMNS_SAMPLED] for row in profile.sample])[0])
+    lines.append(text_table(names, [list(row)[:COLUMNS_SAMPLED] for row in profile.sample]).text)
     if others:
         listed = ", ".join(
             f"{t.name} ({t.rows:,} rows{', hidden' if t.hidden else ''})"
@@ -109,19 +110,47 @@ def _figure(value: Any) -> str:
     return f"{value:.10g}" if isinstance(value, float) else _cell(value)
 
 
+@dataclass(frozen=True)
+class TableText:
+    """Rows as lines of cells between bars."""
+
+    text: str
+    rows: int
+    """How many fitted into the budget."""
+    cut: int
+    """Texts in these that are cut."""
+
+    def remark(self, total: int) -> str:
+        """What the model is to know of the rest of a result with so many rows; may be empty."""
+        sentences = []
+        if total > self.rows:
+            sentences.append(
+                "Of the other rows nothing can be said by reading: count, sum or filter them in SQL, or "
+                "go on with LIMIT and OFFSET. The user is told how many you were shown."
+            )
+        if self.cut:
+            count = f"{self.cut:,} text{'s' if self.cut != 1 else ''}"
+            sentences.append(
+                f"{count} end{'s' if self.cut == 1 else ''} with … after {CELL_CHARACTERS} characters: "
+                f"substr(x, {CELL_CHARACTERS}) goes on."
+            )
+        return " ".join(sentences)
+
+
 def text_table(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = TEXT_CHARACTERS
-) -> tuple[str, int]:
-    """Lines of cells between bars, and how many rows fitted into the budget."""
+) -> TableText:
+    """As many rows as fit into the budget, one at least."""
     lines = [" | ".join(columns)]
-    used = len(lines[0])
+    used, cut = len(lines[0]), 0
     for row in rows:
         line = " | ".join(_cell(value) for value in row)
         used += len(line) + 1
         if used > limit and len(lines) > 1:
             break
         lines.append(line)
-    return "\n".join(lines), len(lines) - 1
+        cut += sum(isinstance(value, str) and len(value) > CELL_CHARACTERS for value in row)
+    return TableText("\n".join(lines), len(lines) - 1, cut)
 
 
 def _cell(value: Any) -> str:

@@ -154,7 +154,7 @@ class TableQueried(ToldResult):
 def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     """Rows of a query with the true total; the whole result is kept under its id."""
     result = run_query(context, given.sql)
-    text, shown = text_table(result.columns, result.rows)
+    shown = text_table(result.columns, result.rows)
     readings = readings_of(result)
     notes = remarks.new(readings, context.hooks.told)
     used = ", ".join(f"{r.table.name} ({_how_many(r)})" for r in readings) or "no table"
@@ -162,7 +162,7 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
         f" Read result {r.name} ({_rows(r.total)}), which rests on that." for r in result.results
     )
     head = (
-        f"Result {result.result_id}: {_rows(result.total)}; {shown:,} shown below. Scanned "
+        f"Result {result.result_id}: {_rows(result.total)}; {shown.rows:,} shown below. Scanned "
         f"{used}.{through}"
     )
     if result.clipped:
@@ -175,14 +175,17 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
                 *_firsts(readings),
                 *_told_apart(context, given.sql),
                 *notes.spoken,
-                text,
+                *filter(None, [shown.remark(result.total)]),
+                shown.text,
             ]
         ),
         in_words(result),
         sources=_query_sources(result),
         coverage=tuple(remarks.coverage(r) for r in readings),
         data=TableQueried(
-            table=table_json(result), beside=beside_json(result.beside), **notes.to_json()
+            table=table_json(result, shown.rows, shown.cut),
+            beside=beside_json(result.beside),
+            **notes.to_json(),
         ),
     )
 
