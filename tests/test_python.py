@@ -26,6 +26,7 @@ from leaf.errors import (
     SandboxMemoryError,
     SandboxTimeoutError,
 )
+from leaf.provenance.coverage import covered_of, missing
 from leaf.sandbox import frames
 from leaf.sandbox.confine import confinement
 from leaf.sandbox.namespace import PythonCell
@@ -1152,6 +1153,24 @@ def test_an_answer_runs_python_and_keeps_its_cells(tmp_path: Path) -> None:
         (step,) = [p for p in second.parts if p["type"] == "tool-run_python"]
         assert step["output"]["data"]["python"]["value"] == "350.0"
         assert step["output"]["data"]["python"]["rebuilt"] == 0
+
+
+def test_an_answer_written_from_a_part_of_what_was_printed_says_so(tmp_path: Path) -> None:
+    code = "print('abcdefghi ' * 2_000 + str(len(sales)))\nsales.loc[sales.index.repeat(100)]"
+    turns = [Turn.call(("run_python", {"code": code})), Turn.say("It is all the same.")]
+    with (
+        MessagesServer(turns) as server,
+        opened(tmp_path, model_url=server.url, api_key="k") as leaf,
+    ):
+        session = leaf.session(leaf.local_scope())
+        chat_id = session.chats.create().id
+        file = add(session, "sales.csv", SALES)
+        answer = finished(session, session.messages.send(chat_id, "Well?", [file.id]).id, 180)
+        rows = 100 * (SALES.decode().strip().count("\n"))
+        assert missing(covered_of(answer.parts)) == [
+            f"written from the first 50 of {rows:,} rows of a result",
+            "written from the first 12,000 of 20,002 characters that Python printed",
+        ]
 
 
 def _state(pid: int) -> str:

@@ -22,7 +22,7 @@ from leaf.readers.base import KINDS, Where, ending
 from leaf.readers.locate.where import parse
 from leaf.readers.packed import ENDINGS
 from leaf.shapes.part_values import is_tool, succeeded, texts_of, tool_name
-from leaf.shapes.parts import CoverageData, Part, ReceiptKept, ResultSeen
+from leaf.shapes.parts import CoverageData, Part, PrintedSeen, ReceiptKept, ResultSeen
 from leaf.shapes.results import Covered, Data, Output, UnreadTable, tables_of
 from leaf.store.model import Message
 from leaf.tools.registry import declared
@@ -151,6 +151,7 @@ def _basis(
             *_in_part(read, _charted(steps), looked=False),
             *_in_part(looked, _charted(steps), looked=True),
         ],
+        "printed": [*_printed(read, looked=False), *_printed(looked, looked=True)],
     }
     return Basis(
         outputs, cast("CoverageData", {key: value for key, value in coverage.items() if value})
@@ -361,6 +362,14 @@ def _in_part(
                     "cut": table.get("cut", 0),
                     "looked": looked,
                 }
+
+
+def _printed(steps: Iterable[_Step], *, looked: bool) -> Iterator[PrintedSeen]:
+    for step in steps:
+        printed = step.data.get("python") or {}
+        total, unseen = printed.get("characters", 0), printed.get("unseen", 0)
+        if unseen:
+            yield {"seen": total - unseen, "total": total, "looked": looked}
 
 
 def _read(step: _Step) -> set[tuple[str, str]]:

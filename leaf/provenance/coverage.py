@@ -8,7 +8,8 @@ what `covered_of` gives:
 - described: names of tables of which only the columns were looked at;
 - untouched: names of files and tables that were there and were not opened; more: how many there are
   beyond those;
-- results: those of which the model was shown a part of the rows, or of their texts.
+- results: those of which the model was shown a part of the rows, or of their texts; printed: the
+  same of what cells of Python printed.
 Answers of earlier versions hold a list, which is `files`.
 """
 
@@ -158,7 +159,7 @@ def line(covered: CoverageData, *, named: bool = False) -> str:
     pieces += _listed(mark("only the columns of {names}"), covered.get("described") or ())
     untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
     pieces += _listed(mark("not touched: {names}"), untouched, more)
-    pieces += [*_rows_unseen(covered), *_texts_unseen(covered)]
+    pieces += [*_unseen(covered), *_texts_unseen(covered)]
     text = " · ".join(pieces)
     return text[:1].upper() + text[1:]
 
@@ -182,7 +183,7 @@ def missing(covered: CoverageData) -> list[str]:
     not read`, `not read: costs.csv`."""
     files = covered.get("files") or ()
     several = len({item["name"] for item in files}) > 1
-    gaps = _rows_unseen(covered)
+    gaps = _unseen(covered)
     for item in files:
         name = item["name"] if several else ""
         if excluded := item.get("excluded"):
@@ -197,11 +198,24 @@ def missing(covered: CoverageData) -> list[str]:
     return gaps + _listed(mark("not read: {names}"), untouched, more)
 
 
-def _rows_unseen(covered: CoverageData) -> list[str]:
-    """`written from the first 200 of 1,590 rows of a result`, for each result once."""
+def _unseen(covered: CoverageData) -> list[str]:
+    """`written from the first 200 of 1,590 rows of a result`, the same words once."""
     partly = [one for one in covered.get("results") or () if one["seen"] < one["total"]]
     several = len({one["name"] for one in partly}) > 1
-    texts = [_written_from(_first_rows(one, several=several), one) for one in partly]
+    texts = [
+        _written_from(_first_rows(one, several=several), looked=one["looked"]) for one in partly
+    ]
+    texts += [
+        _written_from(
+            t(
+                "the first {seen} of {n} characters that Python printed",
+                seen=in_digits(one["seen"]),
+                n=in_digits(one["total"]),
+            ),
+            looked=one["looked"],
+        )
+        for one in covered.get("printed") or ()
+    ]
     return list(dict.fromkeys(texts))
 
 
@@ -220,15 +234,15 @@ def _texts_unseen(covered: CoverageData) -> list[str]:
     texts = [
         _written_from(
             n_("the beginning of {n} long text", "the beginnings of {n} long texts", one["cut"]),
-            one,
+            looked=one["looked"],
         )
         for one in cut
     ]
     return list(dict.fromkeys(texts))
 
 
-def _written_from(what: str, result: ResultSeen) -> str:
-    return t("looked at {what}" if result["looked"] else "written from {what}", what=what)
+def _written_from(what: str, *, looked: bool) -> str:
+    return t("looked at {what}" if looked else "written from {what}", what=what)
 
 
 def _counted(excluded: str) -> int:
@@ -267,8 +281,12 @@ def shown_alone(covered: CoverageData) -> CoverageData:
     which each figure has its receipt, nothing about another table can change it."""
     if not covered.get("files"):
         return covered
-    results = [result for result in covered.get("results") or () if not result["looked"]]
-    return {**covered, "looked": [], "results": results}
+    return {
+        **covered,
+        "looked": [],
+        "results": [one for one in covered.get("results") or () if not one["looked"]],
+        "printed": [one for one in covered.get("printed") or () if not one["looked"]],
+    }
 
 
 def contradictions(covered: CoverageData) -> list[str]:

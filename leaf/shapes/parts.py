@@ -132,6 +132,15 @@ class ResultSeen(TypedDict):
     """Whether nobody can tell if the answer rests on it."""
 
 
+class PrintedSeen(TypedDict):
+    """How much of what a cell of Python printed the model was shown, where that is not all of it."""
+
+    seen: int
+    total: int
+    """Characters."""
+    looked: bool
+
+
 class CoverageData(TypedDict, total=False):
     """How much of each file an answer rests on; see `provenance.coverage`."""
 
@@ -141,6 +150,7 @@ class CoverageData(TypedDict, total=False):
     untouched: Sequence[str]
     more: int
     results: Sequence[ResultSeen]
+    printed: Sequence[PrintedSeen]
 
 
 class ReceiptKept(TypedDict, total=False):

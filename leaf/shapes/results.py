@@ -215,6 +215,8 @@ class Printed(TypedDict, total=False):
     cell: int
     printed: str
     characters: int
+    unseen: int
+    """Of these, how many the model was not shown."""
     value: str
     notes: Sequence[str]
     rebuilt: int

@@ -31,6 +31,13 @@ def fit(text: str) -> str:
     )
 
 
+def unseen(printed: str, characters: int) -> int:
+    """How many of the characters that were printed the model is not sent, encoded bytes aside."""
+    text = printed.rstrip()
+    over = len(without_encoded(text)) - TEXT_CHARACTERS
+    return characters - len(printed) + (over + len(printed) - len(text) if over > 0 else 0)
+
+
 def without_encoded(text: str) -> str:
     """`text` without long runs of encoded bytes, which no model is sent."""
     text = re.sub(

@@ -37,7 +37,7 @@ from leaf.tools import remarks
 from leaf.tools.advice import advice, half_done
 from leaf.tools.base import Picture, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 from leaf.tools.permissions import Permission
-from leaf.tools.printed import fit, size_in_bytes, size_in_words, without_encoded
+from leaf.tools.printed import fit, size_in_bytes, size_in_words, unseen, without_encoded
 from leaf.tools.table_data import beside_json, place_of, table_json
 from leaf.tools.table_text import TableText, text_table
 
@@ -319,6 +319,7 @@ def _about(ran: Ran, cell: PythonCell) -> Printed:
         "cell": cell.number,
         "printed": ran.printed,
         "characters": ran.characters,
+        "unseen": unseen(ran.printed, ran.characters),
         "value": ran.value,
         "notes": list(ran.notes),
         "rebuilt": ran.rebuilt,
