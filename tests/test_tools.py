@@ -489,10 +489,16 @@ def test_the_first_rows_are_not_counted_as_all(leaf: Leaf, session: Session) -> 
     assert seen("SELECT avg(amount) FROM (SELECT * FROM orders LIMIT 50)") == (50, 159)
     assert seen("SELECT avg(amount) FROM orders USING SAMPLE 20") == (20, 159)
     assert seen("SELECT * FROM orders WHERE region = 'N' LIMIT 7") == (7, 159)
+    assert seen("SELECT * FROM orders ORDER BY random() LIMIT 20") == (20, 159)
+    assert seen("SELECT * FROM orders ORDER BY hash(amount), md5(region) LIMIT 21") == (21, 159)
+    assert seen("SELECT * FROM orders__all ORDER BY _row LIMIT 8") == (8, 159)
+    assert seen("SELECT * FROM orders__all LIMIT 9") == (9, 159)
     for sql in (
         "SELECT * FROM orders LIMIT 500",
         "SELECT * FROM orders WHERE region = 'N' LIMIT 100",
         "SELECT * FROM orders ORDER BY amount DESC LIMIT 5",
+        "SELECT * FROM orders ORDER BY amount, random() LIMIT 5",
+        "SELECT a.* FROM orders__all a JOIN orders b ON a.amount = b.amount LIMIT 5",
         "SELECT region, sum(amount) FROM orders GROUP BY ALL LIMIT 1",
         "SELECT DISTINCT region FROM orders LIMIT 1",
         "SELECT count(*) FROM orders LIMIT 1",

@@ -64,7 +64,7 @@ class Attempt:
             "tables": self.used,
             "read": read,
             "first": first_rows(
-                self.con, self.sql, [t for t in used_names if t in self.tables], total
+                self.con, self.sql, [name for name in self.used if name in self.tables], total
             ),
             "data_only": [name for name in used_names if name in self.tables],
         }

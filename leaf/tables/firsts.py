@@ -2,7 +2,8 @@
 order), or a sample. Used in the child.
 
 Only what is sure counts: rows of one table as they stand, with or without a condition, not grouped,
-aggregated or sorted, and of a table that the statement reads nowhere else.
+aggregated or sorted but by their numbers or by chance, and of a table that the statement reads
+nowhere else.
 """
 
 from __future__ import annotations
@@ -14,8 +15,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from leaf.tables.rows import ALL
+
 if TYPE_CHECKING:
     import duckdb
+
+CHANCE = frozenset(
+    ("random", "uuid", "gen_random_uuid", "uuidv4", "hash", "md5", "sha1", "sha256", "md5_number")
+)
+"""Functions by which rows are mixed."""
+ROW_NUMBERS = frozenset(("rowid", "_row"))
 
 Node = Mapping[str, Any]
 Amount = tuple[float, bool]
@@ -45,8 +54,10 @@ def first_rows(
         "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"
     ).fetchall()
     statement = _Statement(root, frozenset(name for (name,) in names))
-    own = {name.casefold(): name for name in tables}
-    every = Counter(_table(node) for node in nodes(root) if node.get("type") == "BASE_TABLE")
+    own = {each: name for name in tables for each in (name.casefold(), f"{name}{ALL}".casefold())}
+    every = Counter(
+        own.get(_table(node), "") for node in nodes(root) if node.get("type") == "BASE_TABLE"
+    )
     outermost = root["statements"][0]["node"]
     sizes: dict[str, list[int]] = {}
     for node in nodes(root):
@@ -54,13 +65,13 @@ def first_rows(
         name = _table(node["from_table"]) if amount else ""
         if amount is None or name not in own:
             continue
-        size = _rows(con, own[name], amount)
+        size, file = _rows(con, name, amount), own[name]
         if node is outermost and not _sample(node):
             if not node["where_clause"] or total >= size:
-                sizes.setdefault(name, []).append(total)
+                sizes.setdefault(file, []).append(total)
         elif not node["where_clause"] or _sample(node):
-            sizes.setdefault(name, []).append(size)
-    return {own[name]: sum(those) for name, those in sizes.items() if len(those) == every[name]}
+            sizes.setdefault(file, []).append(size)
+    return {name: sum(those) for name, those in sizes.items() if len(those) == every[name]}
 
 
 def _amount(node: Node, statement: _Statement) -> Amount | None:
@@ -72,14 +83,26 @@ def _amount(node: Node, statement: _Statement) -> Amount | None:
         return float(sample["sample_size"]["value"]), bool(sample["is_percentage"])
     if node["aggregate_handling"] != "STANDARD_HANDLING":
         return None
-    kinds = {modifier["type"] for modifier in node["modifiers"]}
-    if kinds != {"LIMIT_MODIFIER"} or any(
+    modifiers = [modifier for modifier in node["modifiers"] if not _by_chance(modifier)]
+    if [modifier["type"] for modifier in modifiers] != ["LIMIT_MODIFIER"] or any(
         node.get(name) for name in ("group_expressions", "group_sets", "having", "qualify")
     ):
         return None
     if any(_of_several(part, statement) for part in nodes(node["select_list"])):
         return None
     return _limit(node)
+
+
+def _by_chance(modifier: Node) -> bool:
+    """Whether rows are sorted by nothing that their values say: by their numbers, or at random."""
+    if modifier["type"] != "ORDER_MODIFIER":
+        return False
+    keys = [order.get("expression") or {} for order in modifier.get("orders") or ()]
+    return bool(keys) and all(
+        str((key.get("column_names") or [""])[-1]).casefold() in ROW_NUMBERS
+        or any(node.get("function_name") in CHANCE for node in nodes(key))
+        for key in keys
+    )
 
 
 def _sample(node: Node) -> Node | None:
