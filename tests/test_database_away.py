@@ -3,6 +3,7 @@ whom it does not concern."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,8 +95,10 @@ def test_a_job_goes_on_when_the_database_is_back(address: str, tmp_path: Path) -
         session.jobs.take_paths(job.id, paths)
         session.jobs.all_arrived(job.id)
         wait_until(lambda: session.jobs.get(job.id).done > 0)
-        postgres.restart(address, away=1)
-        ended = session.jobs.wait(job.id, 60)
+        restarting = threading.Thread(target=postgres.restart, args=(address,), kwargs={"away": 1})
+        restarting.start()
+        ended = session.jobs.wait(job.id, 60)  # asks while nobody answers, too
+        restarting.join()
         assert (ended.state, ended.done, ended.failed) == ("done", 100, 0)
         assert len(session.files.list()) == 100
         assert len(session.attached.list(str(ended.outcome["chat"]))) == 100

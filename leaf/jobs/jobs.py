@@ -37,6 +37,8 @@ HANDED_SECONDS = 0.5
 IDLE_SECONDS = 900.0
 """After so long without a new file, no more are expected."""
 LOOK_SECONDS = 0.2
+AWAY_SECONDS = 30.0
+"""How long whoever waits for a job waits for a database that does not answer."""
 CLOSING_SECONDS = 5.0
 ABANDONED = timedelta(minutes=15)
 """Where several processes share a history: how long nothing has happened at a job whose process was
@@ -199,13 +201,22 @@ class JobService:
         return jobs.outcomes(self._store.db, scope, job_id)
 
     def wait(self, scope: Scope, job_id: str, seconds: float) -> Job:
-        """The job once it is over, or after so many seconds. Raises NotFoundError."""
+        """The job once it is over, or after so many seconds. It goes on when a database that is away
+        comes back, and so does this. Raises NotFoundError, or StoreAwayError after AWAY_SECONDS."""
         deadline = time.monotonic() + seconds
+        away = 0.0
         while True:
-            job = self.get(scope, job_id)
-            left = deadline - time.monotonic()
-            if not job.under_way or left <= 0:
-                return job
+            try:
+                job = self.get(scope, job_id)
+            except StoreAwayError:
+                away = away or time.monotonic()
+                if time.monotonic() - away > AWAY_SECONDS:
+                    raise
+                left = LOOK_SECONDS
+            else:
+                away, left = 0.0, deadline - time.monotonic()
+                if not job.under_way or left <= 0:
+                    return job
             with self._changed:
                 self._changed.wait(min(left, LOOK_SECONDS))
 
