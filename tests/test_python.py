@@ -154,6 +154,19 @@ def test_a_table_is_a_frame_under_its_sql_name_and_is_named_as_a_source(chat: Ch
     assert [(c.seen, c.total) for c in output.coverage] == [(4, 4)]
 
 
+def test_the_first_rows_of_a_frame_are_not_all(chat: Chat) -> None:
+    def seen(code: str) -> tuple[int, int]:
+        cover = chat(code).coverage[0]
+        return cover.seen, cover.total
+
+    assert seen("sales.head(3)") == (3, 4)
+    assert seen("few = sales[:2]") == (2, 4)
+    assert seen("few.revenue.sum()") == (2, 4)
+    assert seen("query('SELECT sum(revenue) FROM r1')") == (3, 4)
+    assert seen("sales.revenue.sum()") == (4, 4)
+    assert seen("sales.tail(1)") == (1, 4)
+
+
 def test_a_frame_is_kept_as_a_result_that_opens_exports_and_charts(
     chat: Chat, tmp_path: Path
 ) -> None:

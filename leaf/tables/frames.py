@@ -30,7 +30,7 @@ _ROWS = frozenset(
 )
 """Methods that give the same columns of other rows, and take the columns that they look at by
 name."""
-_SIZES = frozenset(("shape", "index", "empty", "columns", "size", "ngroups"))
+SIZES = frozenset(("shape", "index", "empty", "columns", "size", "ngroups"))
 _PICKED_BY = {
     "pivot_table": ("values",),
     "pivot": ("values",),
@@ -116,7 +116,7 @@ class _Uses:
         while True:
             above = self._parents.get(at)
             if isinstance(above, ast.Subscript) and above.value is at:
-                if _picks(above.slice):
+                if picks(above.slice):
                     return True
                 if not _filters(above.slice):
                     return False
@@ -142,13 +142,13 @@ class _Uses:
         if above.attr in ("loc", "iloc") and isinstance(outer, ast.Subscript):
             picked = outer.slice.elts[1:] if isinstance(outer.slice, ast.Tuple) else []
             if above.attr == "loc" and picked:
-                return _picks(picked[0])
+                return picks(picked[0])
             return outer if above.attr == "loc" and _filters(outer.slice) else False
         called = isinstance(outer, ast.Call) and outer.func is above
         if not called:
             # Who sets `columns` gives them other names.
             return (
-                above.attr in _SIZES and isinstance(above.ctx, ast.Load)
+                above.attr in SIZES and isinstance(above.ctx, ast.Load)
             ) or above.attr in self._columns
         assert isinstance(outer, ast.Call)
         arguments = [*outer.args, *(keyword.value for keyword in outer.keywords)]
@@ -157,7 +157,7 @@ class _Uses:
         if above.attr in _PICKED_BY:
             picked = [k.value for k in outer.keywords if k.arg in _PICKED_BY[above.attr]]
             whole = above.attr in ("drop_duplicates", "dropna")
-            return False if not picked or not all(map(_picks, picked)) else outer if whole else True
+            return False if not picked or not all(map(picks, picked)) else outer if whole else True
         if above.attr in _ROWS and not any(
             isinstance(n, ast.Lambda) for value in arguments for n in ast.walk(value)
         ):
@@ -182,10 +182,10 @@ class _Uses:
         return bool(targets) and len(names) == len(targets)
 
 
-def _picks(index: ast.expr) -> bool:
+def picks(index: ast.expr) -> bool:
     """Whether an index is the name of a column, or a list of such names."""
     if isinstance(index, ast.List | ast.Tuple):
-        return bool(index.elts) and all(map(_picks, index.elts))
+        return bool(index.elts) and all(map(picks, index.elts))
     return isinstance(index, ast.Constant) and type(index.value) is str
 
 
@@ -230,5 +230,5 @@ def _joins(call: ast.Call) -> bool:
 def _names_columns(value: ast.expr) -> bool:
     """Whether an argument of `agg` names its columns: `{"a": "sum"}`, `total=("a", "sum")`."""
     if isinstance(value, ast.Dict):
-        return bool(value.keys) and all(key is not None and _picks(key) for key in value.keys)
-    return isinstance(value, ast.Tuple) and len(value.elts) == 2 and _picks(value.elts[0])
+        return bool(value.keys) and all(key is not None and picks(key) for key in value.keys)
+    return isinstance(value, ast.Tuple) and len(value.elts) == 2 and picks(value.elts[0])

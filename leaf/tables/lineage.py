@@ -46,6 +46,49 @@ def rests_on(
     }
 
 
+def cells_behind(cells: Sequence[str], tables: Collection[str]) -> list[str]:
+    """The last of some cells, and those before it that set, define or change what it uses."""
+    behind, needed = list[str](), set[str]()
+    for code in reversed(cells):
+        try:
+            nodes = list(ast.walk(ast.parse(code)))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            nodes = []
+        looked_at = set(_looked_at(nodes)) & set(tables)
+        if not behind or (set(_changed(nodes)) - looked_at) & needed:
+            behind.insert(0, code)
+            needed |= set(_loaded(nodes))
+    return behind
+
+
+def _looked_at(nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Names of frames that nothing changes but methods that give a new one: `sales.describe()`."""
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    set_anew = (
+        *(n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)),
+        *(
+            name
+            for n in nodes
+            if isinstance(n, ast.Attribute | ast.Subscript) and not isinstance(n.ctx, ast.Load)
+            for name in _base(n)
+        ),
+        *(
+            name
+            for n in nodes
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and _in_place(n)
+            for name in _base(n.func)
+        ),
+    )
+    yield from names.difference(set_anew)
+
+
+def _in_place(call: ast.Call) -> bool:
+    """Whether a method may change its frame."""
+    assert isinstance(call.func, ast.Attribute)
+    inplace = any(keyword.arg in ("inplace", None) for keyword in call.keywords)
+    return inplace or call.func.attr in ("insert", "update", "pop")
+
+
 def _is_named(table: str, code: str) -> bool:
     """Whether code holds the name of a table, which SQL takes in any case."""
     return re.search(rf"(?<!\w){re.escape(table)}(?!\w)", code, re.IGNORECASE) is not None

@@ -4,8 +4,9 @@ of it."""
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,7 +20,8 @@ from leaf.store import Store, cells, messages
 from leaf.store.model import ChatFile, Scope
 from leaf.store.removal import Gone
 from leaf.tables.frames import read_by
-from leaf.tables.lineage import rests_on
+from leaf.tables.heads import TableSize, first_by
+from leaf.tables.lineage import cells_behind, rests_on
 from leaf.tables.queries import ResultRead, joined, joined_first
 from leaf.tables.results import turn_of
 from leaf.tables.rows import ALL
@@ -51,12 +53,13 @@ class CellOutcome:
     """Names of those of `tables` that it reads itself, and not through a result alone."""
     read: frozenset[str] | None = None
     """Columns of those that it reads, by `touched.key`; None where it may be any."""
+    heads: Mapping[str, int] = field(default_factory=dict)
+    """How many rows at most of those that it reads itself and not whole."""
 
     @property
     def first(self) -> dict[str, int]:
-        """How many rows at most of tables that it reads through results alone, which do not hold
-        them whole."""
-        return joined_first(dict.fromkeys(self.direct), self.results)
+        """How many rows at most of tables of which neither it nor a result that it reads holds all."""
+        return joined_first({name: self.heads.get(name) for name in self.direct}, self.results)
 
 
 _Names = dict[str, Table | ResultRead]
@@ -164,7 +167,16 @@ class Notebooks:
         columns = read_by(
             [c.code for c in cells_run], {n: [c for c, _ in t.columns] for n, t in direct.items()}
         )
-        names = frozenset(one.name for one in direct.values())
+        extents = {
+            name: TableSize(
+                one.rows + (sum(one.left_out_counts.values()) if name.endswith(ALL) else 0),
+                frozenset(column for column, _ in one.columns),
+            )
+            for name, one in direct.items()
+        }
+        heads = first_by(cells_behind([c.code for c in cells_run], extents), extents)
+        both = Counter(one.name for one in direct.values())
+        names = frozenset(both)
         return CellOutcome(
             ran,
             cells_run[-1],
@@ -175,6 +187,7 @@ class Notebooks:
             through,
             names,
             columns,
+            {direct[n].name: rows for n, rows in heads.items() if both[direct[n].name] == 1},
         )
 
     def again(
