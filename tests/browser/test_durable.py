@@ -113,6 +113,21 @@ def test_what_is_half_written_stays_with_its_chat(app: App, page: Page) -> None:
     expect(composer(page)).to_have_value("For a new one")
 
 
+def test_what_is_written_as_soon_as_a_chat_has_begun_stays_with_it(app: App, page: Page) -> None:
+    page.goto(app.url)
+    ask(page, "Pears")
+    page.wait_for_url(re.compile("chat="))
+    composer(page).fill("Written at once")
+    expect(finished(page)).to_be_visible()
+    page.wait_for_timeout(1000)
+    page.get_by_role("link", name="Files").first.click()
+    expect(composer(page)).to_have_count(0)
+    page.locator(".st-key-chats").get_by_role("button", name="Pears").first.click()
+    expect(composer(page)).to_have_value("Written at once")
+    page.get_by_role("button", name="New chat").first.click()
+    expect(composer(page)).to_have_value("")
+
+
 def test_a_lost_network_is_outlived(app: App, page: Page) -> None:
     with TcpProxy(app.port) as proxy:
         begin(proxy.url, page)

@@ -38,8 +38,9 @@ const arrive = (chat) => {
   if (!isNew) return
   const from = before === null ? "" : draftOf(before)
   if (before === "" && chat && (begins || !document.querySelector(QUESTIONS))) { // the new chat has come to be, by a question or a file
-    put(chat, from)
-    put("", "")
+    const own = draftOf(chat) // typed since, or of one that was there before
+    if (!own) put(chat, from)
+    if (!own || begins) put("", "")
   }
   if (stands !== draftOf(chat) && (!stands || stands === from)) fill(draftOf(chat))
   begins = false
