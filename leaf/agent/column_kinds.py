@@ -24,6 +24,13 @@ _ADDED_UP = _words(
     "gewinn stuck absatz montant quantite ventes couts importe cantidad ventas ingresos "
     "unidades costes"
 )
+_MONEY = _words(
+    "amount revenue sales sale price cost costs expense expenses profit turnover value balance "
+    "salary income fee payment budget betrag umsatz preis kosten gewinn saldo gehalt wert montant "
+    "prix ventes cout couts solde salaire valeur importe precio ventas ingresos coste costes "
+    "salario valor gasto gastos"
+)
+_CURRENCIES = _words("currency ccy wahrung devise monnaie moneda divisa")
 GENERIC = _words("id name number num no nr of code eur usd gbp kg km total amount")
 """Words that a name can do without."""
 CHANGES = _words(
@@ -114,6 +121,16 @@ def is_added_up(words: Sequence[str]) -> bool:
     do."""
     core = [word for word in words if word not in GENERIC] or words
     return bool(_ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(words)
+
+
+def is_money(words: Sequence[str]) -> bool:
+    """Whether figures of this name have a currency."""
+    return bool(_MONEY & set(words)) and not is_rate(words)
+
+
+def is_currency(words: Sequence[str]) -> bool:
+    """Whether a column of this name says in which currency others are."""
+    return bool(_CURRENCIES & set(words))
 
 
 def is_rate(words: Sequence[str]) -> bool:

@@ -309,9 +309,11 @@ def _query(table: AskedTable, query: Query, *, drawn: bool, shape: str) -> Scrip
     if "error" in result:
         return Answer(f"{_failed(result)}\n\n```sql\n{sql}\n```")
     grid = result["data"]["table"]
-    if (spec := answers.chart_of(query, drawn=drawn, shape=shape)) and len(grid["rows"]) > 2:
+    spec = answers.chart_of(query, drawn=drawn, shape=shape) if len(grid["rows"]) > 2 else None
+    if spec:
         yield [("make_chart", {"spec": spec, "result_id": grid["result_id"]})]
     notes, marked = yield from doubts.looked_at(table, query, grid)
+    notes = [*notes, *answers.of_chart(spec, drawn=drawn, shape=shape)]
     return Answer(answers.of_query(query, table, grid, notes, marked))
 
 
@@ -443,7 +445,8 @@ def _ask_back(
         len(tables) + left,
     )
     why = here if several else ""
-    meant = t("It can mean: {meanings}.", meanings="; ".join(names[:6]))
+    shown = [*names[:6], "…"] if len(names) > 6 else names
+    meant = t("It can mean: {meanings}.", meanings="; ".join(shown))
     meant = meant if len(names) > 1 else t("Understood: {meaning}.", meaning=names[0])
     text = "\n\n".join(filter(None, (t(WHICH_IS_MEANT), why, meant)))
     return Answer(text, tuple(dict.fromkeys([*united, *asked]))[: OFFERED + 2], refused=True)

@@ -79,7 +79,7 @@ def sql_of(query: Query, table: AskedTable) -> str:
         return f"SELECT {shares}, count(*) AS {quoted(t('rows'))} FROM {table.source}"
     figures = [f"{_figure(*figure)} AS {quoted(_named(figure))}" for figure in query.figures]
     keys = [
-        f"{_key(column, step)} AS {quoted(_step(step) or column.name)}"
+        f"{key_of(column, step)} AS {quoted(_step(step) or column.name)}"
         for column, step in query.groups
     ]
     if query.kind == "share":
@@ -91,7 +91,7 @@ def sql_of(query: Query, table: AskedTable) -> str:
         return sql
     sql += f" GROUP BY {', '.join(str(i + 1) for i in range(len(keys)))}"
     if query.kind == "top":
-        figure, key = _figure(*query.figures[0]), _key(*query.groups[0])
+        figure, key = _figure(*query.figures[0]), key_of(*query.groups[0])
         order = f"{figure} {'DESC' if query.rank == 'max' else 'ASC'}"
         known = f"HAVING {key} IS NOT NULL AND {figure} IS NOT NULL"
         return (
@@ -144,7 +144,7 @@ def _figure(function: str, column: AskedColumn) -> str:
     return special.get(function, f"{function}({column.sql})")
 
 
-def _key(column: AskedColumn, step: str) -> str:
+def key_of(column: AskedColumn, step: str) -> str:
     names = ", ".join(map(literal, weekdays(current())))
     return {
         "year": f"year({column.sql})",
@@ -164,7 +164,7 @@ def condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
         return f"{column.sql} IN ({', '.join(map(literal, values))})"
     sides, texts = [column.sql] * len(values), values
     if column.kind == "date":
-        sides = [_key(column, grain(value)) for value in values]
+        sides = [key_of(column, grain(value)) for value in values]
         texts = [literal(value) for value in values]
     if test == "in" and len(values) > 1:
         each = zip(sides, texts, strict=True)
@@ -299,6 +299,15 @@ def chart_of(query: Query, *, drawn: bool = False, shape: str = "") -> dict[str,
     return spec
 
 
+def of_chart(spec: dict[str, Any] | None, *, drawn: bool, shape: str) -> list[str]:
+    """What is drawn otherwise than a question asks."""
+    if drawn and not spec:
+        return [t("No chart is drawn: it shows one figure, for three or more groups of one kind.")]
+    if spec and shape == "line" and spec["mark"] == "bar":
+        return [t("Bars are drawn, as a line is one along a time.")]
+    return []
+
+
 def chart_spec(figure: str, group: str, *, timely: bool) -> dict[str, Any]:
     """A line along a column of times, bars along one of names."""
     number = {"field": figure, "type": "quantitative"}
@@ -386,6 +395,8 @@ def _sentence(query: Query, result: TableShown, plain: Sequence[str]) -> str:
     if query.kind == "top":
         first = t(" and ").join(f"**{cell(row[0], plain=True)}**" for row in rows[:ROWS_SHOWN])
         each = t(" each") if len(rows) > 1 else ""
+        if (more := result["total"] - ROWS_SHOWN) > 0:
+            first += n_(" and {n} other", " and {n} others", more)
         return f"{first}: {names[-1]} **{values[-1]}**{each}."
     asked = len(names) if query.kind == "figures" else 1
     figures = [

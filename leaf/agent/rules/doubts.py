@@ -1,6 +1,7 @@
-"""What is doubtful of a figure: texts that are no dates where a column is taken for dates, and rows
-that are called a total, or have no name where others have one, and that nothing proves to be totals.
-They stay in the data, and an answer that counts them says so, with what it would be without them.
+"""What is doubtful of a figure: texts that are no dates where a column is taken for dates, amounts of
+several currencies, and rows that are called a total, or have no name where others have one, and that
+nothing proves to be totals. They stay in the data, and an answer that counts them says so, with what
+it would be without them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from leaf.agent.column_kinds import is_currency, is_money
 from leaf.agent.rules import answers
 from leaf.agent.rules.kinds import Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
@@ -51,11 +53,15 @@ Looking = Generator[
 
 
 def looked_at(table: AskedTable, query: Query, grid: TableShown) -> Looking:
-    """What to say of cells that are no dates and of rows that are counted and called a total."""
+    """What to say of cells that are no dates, of currencies, and of rows that are counted and called
+    a total."""
     sentences = list[str]()
     if sql := undated_sql(query, table):
         [result] = yield [("query_tables", {"sql": sql})]
         sentences = said_of_undated(result["data"].get("table"))
+    if sql := mixed_sql(query, table):
+        [result] = yield [("query_tables", {"sql": sql})]
+        sentences += said_of_mixed(result["data"].get("table"))
     more, marked = yield from _totals(table, query, grid)
     return [*sentences, *more], marked
 
@@ -110,6 +116,36 @@ def said_of_undated(grid: TableShown | None) -> list[str]:
         )
         for name, count, value, rows in (grid["rows"] if grid else ())
         if count
+    ]
+
+
+def mixed_sql(query: Query, table: AskedTable) -> str:
+    """The column of currencies, and how many of them and which one figure of money puts together;
+    empty where it is asked by currency, or there is none."""
+    money = any(f not in ("count", "distinct") and is_money(c.words) for f, c in query.figures)
+    column = next((c for c in table.columns if c.kind == "text" and is_currency(c.words)), None)
+    if column is None or not money or any(c == column for c, _ in query.groups):
+        return ""
+    name, met = quoted(column.name), " AND ".join(answers.condition(*one) for one in _limits(query))
+    groups = ", ".join(answers.key_of(*group) for group in query.groups)
+    return (
+        f'SELECT {literal(column.name)} AS "column", count(DISTINCT {name}) AS "currencies", '
+        f"string_agg(DISTINCT {name}, ', ' ORDER BY {name}) AS \"which\" FROM {table.source}"
+        f"{f' WHERE {met}' if met else ''}{f' GROUP BY {groups}' if groups else ''} "
+        "ORDER BY 2 DESC LIMIT 1"
+    )
+
+
+def said_of_mixed(grid: TableShown | None) -> list[str]:
+    return [
+        t(
+            "⚠ This puts amounts of {n} currencies together ({values} in {column}).",
+            n=in_digits(count),
+            values=answers.cell(which),
+            column=f"`{name}`",
+        )
+        for name, count, which in (grid["rows"] if grid else ())
+        if count > 1
     ]
 
 

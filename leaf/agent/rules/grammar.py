@@ -15,12 +15,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.rules.kinds import HEADS, TAILS, Item, Query, allowed
+from leaf.agent.rules.kinds import HEADS, TAILS, Item, Query, allowed, is_told_by
 from leaf.agent.rules.numbers import meanings, period_of, written
 from leaf.agent.rules.spoken import language_of, roles_of_phrase, words_of
 from leaf.agent.rules.tables import (
     NO,
     NO_COLUMN,
+    PHRASES,
     TURNING,
     YES,
     AskedColumn,
@@ -41,6 +42,16 @@ _PARTS = 6
 """Most words of a phrase, name or value; names of files may have more."""
 _PASSED = "_i"
 """Roles of words that add nothing to what is asked."""
+_LEADING = frozenset("_vkqia~")
+"""Roles of words that can stand before `show` at the beginning of a question."""
+_WHETHER = (
+    *("is", "are", "was", "were", "does", "do", "did", "has", "have"),
+    *("ist", "sind", "war", "waren", "hat", "haben", "est", "sont", "es", "son"),
+)
+"""Words with which a question begins that is answered with yes or no."""
+_CALLING = ("field", "get", "find")
+_ARRIVING = frozenset(["to", "dest", "destination", "arrival"])
+"""Words in names of columns that say where something goes."""
 _HOLDERS = ("data", "dataset", "table", "sheet", "file")
 
 
@@ -119,7 +130,11 @@ class Grammar:
         for end, role, meaning in roles:
             if role == "g" and end in names:  # a column that is called so says it better
                 continue
-            if role == "_" and end not in values and self._tells_which(at, end):
+            if role in ("_", "v") and end not in values and self._tells_which(at, end):
+                continue
+            if self._means_otherwise(at, end, role, meaning):
+                continue
+            if at == 0 and role in ("_", "q") and self._asks_whether():
                 continue
             if role in _PASSED and end in values:
                 if end == at + 1 and self._is_abbreviation(self.words[at]):
@@ -134,9 +149,55 @@ class Grammar:
         here knows which one is `this month`; `US revenue` and `data revenue` are another one."""
         behind = {role for _, role, _ in self.roles[end]} if end < self.end else set()
         if self.words[at].key in ("this", "that"):
-            return "g" in behind
+            plain = any(
+                role in ("g", "r") or (role == "K" and not meaning.condition[0])
+                for _, role, meaning in (self.roles[end] if end < self.end else ())
+            )
+            return plain or (self.words[at].key == "this" and "K" in behind)
+        if self._asks_to_show(at) and behind & {"K", "V", "r"}:
+            return any(not roles & _LEADING for roles in self._roles_before(at))
         short = len(self.words[at].text) == 2 and self._is_abbreviation(self.words[at])
         return end == at + 1 and (short or (self.words[at].key in _HOLDERS and "K" in behind))
+
+    def _asks_whether(self) -> bool:
+        """Whether it is answered with yes or no, which no figure of a table is; `are there gaps` is
+        with all there is."""
+        whether = bool(self.table.columns) and self.words[0].key in _WHETHER
+        return whether and not self.has("x")
+
+    def _asks_to_show(self, at: int) -> bool:
+        """Whether a word asks to show something, or may: a `list price` is no price in a list."""
+        key = self.words[at].key
+        return key in _CALLING or any(role == "v" for role, _ in PHRASES.get((key,), ()))
+
+    def _roles_before(self, at: int) -> list[set[str]]:
+        """Of each word before this one, what it can be."""
+        return [{role for _, role, _ in roles} for roles in self.roles[:at]]
+
+    def _means_otherwise(self, at: int, end: int, role: str, meaning: Any) -> bool:
+        """Whether a word asks for something else where it stands: `what does price mean` is no
+        average, `no` without its column no value, and nothing comes `from` where it arrives."""
+        word = self.words[at]
+        if role == "f" and end == self.end and word.key in ("mean", "means"):
+            return word.key == "means" or any(w.key in ("do", "does") for w in self.words[:at])
+        if role == "V" and end == at + 1 and word.kind == "word" and word.key in TURNING:
+            capital = at > 0 and word.text[0].isupper() and word.text in meaning[1]
+            behind = at > 0 and end == self.end and "i" in self._roles_before(at)[-1]
+            placed = behind and word.key not in NO  # `how many in third`
+            return not (capital or placed or self._is_beside(at, meaning[0]))
+        if role == "i" and word.key == "from" and end < self.end:
+            columns = [m[0] for _, r, m in self.roles[end] if r == "V"]
+            return bool(columns) and all(_ARRIVING & set(c.words) for c in columns)
+        return False
+
+    def _is_beside(self, at: int, column: AskedColumn) -> bool:
+        """Whether the name of a column stands next to a word, or before it with `is`."""
+        before = {at, at - 1} if at and "q" in self._roles_before(at)[-1] else {at}
+        return any(
+            role == "K" and meaning == column and (first == at + 1 or end in before)
+            for first, roles in enumerate(self.roles)
+            for end, role, meaning in roles
+        )
 
     def _is_abbreviation(self, word: QuestionWord) -> bool:
         """Whether it stands in capitals among others that do not: `IT`, `US`."""
@@ -151,7 +212,7 @@ class Grammar:
             if alone and kinds == {"number"}:
                 yield from (("N", number) for number in meanings(words[0].text, self.language))
             if alone and (nouns := [n for n in self.table.nouns if forms(keys[0]) & forms(n)]):
-                yield "r", "figure" if any(map(self.table.is_figure, nouns)) else ""
+                yield "r", self.table.row_of(nouns)
             if period := period_of(keys):
                 yield "Y", period
         if keys in self.table.names:
@@ -251,7 +312,7 @@ class Grammar:
             return
         steps = {grain for column, grain in query.groups if column == NO_COLUMN} - {"year", "time"}
         for c in [c for c in self.table.columns if c in whens] or [
-            c for c in self.table.columns if c.is_time
+            c for c in self.table.columns if c.is_time or is_told_by(c, query)
         ]:
             if all(c.tells(values) for column, values in periods if column == NO_COLUMN) and (
                 c.kind == "date" or not steps
@@ -303,7 +364,7 @@ class Grammar:
         unknown = self._unknown
         if self.end > MOST_WORDS or not 0 < len(unknown) <= MOST_LEFT_OUT:
             return None
-        if {word.key for word in unknown} & TURNING:
+        if any(word.key in TURNING or word.kind == "sign" for word in unknown):
             return None
         for rows in (None, *unknown):
             readings = Grammar(self._without(unknown, rows), self.table, self.found).readings()

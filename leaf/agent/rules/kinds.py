@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
-from leaf.agent.column_kinds import is_rate
+from leaf.agent.column_kinds import is_id, is_rate, name_words
 from leaf.agent.rules.tables import NO_COLUMN, AskedColumn, AskedTable
 from leaf.language.text import t
 
@@ -56,6 +57,26 @@ def allowed(query: Query) -> bool:
     return fits and not twice
 
 
+def is_told_by(column: AskedColumn, query: Query) -> bool:
+    """Whether a column may say when what a query picks out was so: `closed_at` of closed ones."""
+    picked = [
+        word
+        for c, test, values in query.filters
+        for text in (values if test == "one of" else (c.name,) if test == "true" else ())
+        for word in name_words(text)
+    ]
+    return column.kind == "date" and any(_akin(a, b) for a in column.words for b in picked)
+
+
+def _akin(one: str, other: str) -> bool:
+    """Whether two words begin alike: `ship` and `shipped`, `delivery` and `delivered`."""
+    alike = next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+        min(len(one), len(other)),
+    )
+    return alike >= 4 and alike >= min(len(one), len(other)) - 1
+
+
 def _of(items: Sequence[Item], roles: str) -> list[Any]:
     return [meaning for role, meaning in items if role in roles]
 
@@ -64,6 +85,9 @@ def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, `total US
     revenue`, and a bare `revenue`."""
     functions, columns, notes = _of(items, "f"), _of(items, "K"), frozenset[str]()
+    if any(one[0] == two[0] == "f" and not _pair(one, two) for one, two in pairwise(items)):
+        return None
+    functions = list(dict.fromkeys(functions))
     ends = all(f in ("max", "min") for f in functions)
     if not functions and all(c.is_added_up for c in columns):
         functions, notes = ["sum"], frozenset(map(_added_up, columns))
@@ -74,6 +98,12 @@ def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
     filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
     figures = tuple((f, c) for c in columns for f in functions)
     return Query(figures=figures, groups=steps, filters=filters, said=notes)
+
+
+def _pair(one: Item, other: Item) -> bool:
+    """Whether two functions without a word between them are asked for beside one another: not the
+    `highest average`, which is one of the averages."""
+    return one[1] == other[1] or {one[1], other[1]} == {"max", "min"}
 
 
 def _added_up(column: AskedColumn) -> str:
@@ -104,8 +134,13 @@ def _count(table: AskedTable, items: Sequence[Item]) -> Query | None:
 
 def _rows(table: AskedTable, items: Sequence[Item]) -> Query | None:
     """The number of rows, but not where their name is that of a figure: `most revenue`. `open
-    orders by region`, `daily orders`."""
-    query = None if "figure" in _of(items, "r") else _count(table, items)
+    orders by region`, `daily orders`, `total orders`; the number of different ones where their name
+    is that of ids: `customers by region`."""
+    rows, functions = _of(items, "r"), _of(items, "f")
+    names = rows or [c for c in _of(items, "P") if is_id(c.words)]
+    if not names or "figure" in rows or functions not in ([], ["sum"]):
+        return None
+    query = _count(table, items)
     steps = _told((), [(NO_COLUMN, grain) for grain in _of(items, "go")])
     return replace(query, groups=steps) if query else None
 
@@ -132,10 +167,14 @@ def _missing(_table: AskedTable, items: Sequence[Item]) -> Query | None:
 
 def _share(table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`share of revenue by region`, `what percentage of orders are cancelled`."""
-    query = _rows(table, items) if _of(items, "r") else _figures(table, items)
+    rows = _of(items, "r")
+    query = _rows(table, items) if rows else _figures(table, items)
     return (
         replace(query, kind="share")
-        if query and query.figures[0][0] in ("sum", "count") and not query.groups
+        if query
+        and query.figures[0][0] in ("sum", "count")
+        and not query.groups
+        and "repeated" not in rows
         else None
     )
 
@@ -154,7 +193,7 @@ def _which(table: AskedTable, items: Sequence[Item], limit: str = "1") -> Query 
     key, rank = items[1], str(items[at][1])
     others = [item for i, item in enumerate(items[2:], 2) if i != at]
     rest = _ranking(table, key, others, rank, most=items[at][0] == "m")
-    query = _rows(table, rest) if _of(rest, "r") else _figures(table, rest)
+    query = _rows(table, rest) if _of(rest, "rP") else _figures(table, rest)
     return _ranked(query, key, rank, limit) if rank in ("max", "min") else None
 
 
@@ -248,6 +287,8 @@ def _where(query: Query, items: Sequence[Item]) -> Query | None:
         [column] = _of(items, "K")
         return replace(query, filters=(*query.filters, (column, "empty", ())))
     values, periods, numbers = (_of(items, role) for role in "VYN")
+    if _of(items, "w"):  # `between 60 and 30` as well
+        periods, numbers = sorted(periods), sorted(numbers, key=float)
     columns = list(dict.fromkeys([*_of(items, "K"), *(column for column, _ in values)])) or [
         NO_COLUMN
     ]
@@ -274,12 +315,17 @@ def _where(query: Query, items: Sequence[Item]) -> Query | None:
 
 _FIGURE = "(?:g?f(?:af|f)*i?V?K(?:[an]K)*|g?Kf|g?K(?:[an]K)*)"
 _ROWS = "(?:VK|[VK])?r"
-_RANKED = f"[mf]{_FIGURE}|m{_ROWS}|{_FIGURE}f"
+_RANKED = f"[mf]{_FIGURE}|m(?:{_ROWS}|P)|{_FIGURE}f"
 HEADS: dict[Callable[[AskedTable, Sequence[Item]], Query | None], tuple[str, ...]] = {
     _figures: (f"e?o?{_FIGURE}",),
     _count: (f"c(?:{_ROWS}|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
     _missing: ("[cp]?i?zi?K", "[cp]i?[KP]q?z"),
-    _rows: (f"{_ROWS}(?=[bo])", f"[og]{_ROWS}", f"e{_ROWS}(?=[biw])"),
+    _rows: (
+        f"(?:{_ROWS}|P)(?=[bo])",
+        f"[og](?:{_ROWS}|P)",
+        f"e(?:{_ROWS}|P)(?=[biw])",
+        f"f{_ROWS}",
+    ),
     _listed: (f"v{_ROWS}", f"k{_ROWS}(?=.)"),
     _common: ("k?N?lK", "k?N?Kl"),
     _share: (f"pi?(?:r|{_FIGURE})",),

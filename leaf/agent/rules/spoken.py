@@ -8,7 +8,15 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from leaf.agent.rules.tables import PHRASES, SAID_IN, SEEMING, SPOKEN, forms, split_words
+from leaf.agent.rules.tables import (
+    LEANING,
+    PHRASES,
+    SAID_IN,
+    SEEMING,
+    SPOKEN,
+    forms,
+    split_words,
+)
 from leaf.files.stopwords import STOPWORDS
 from leaf.language.text import ENGLISH, mark, speaking, t
 
@@ -16,11 +24,33 @@ _STOPWORDS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
 
 
 def language_of(question: str) -> str:
-    """English where no language has more of its words than the others."""
-    counts = words_of(question)
+    """English where nothing speaks for one language more than for the others."""
+    tied = _most(words_of(question))
+    if len(tied) > 1:
+        leaning = _leaning(question)
+        tied = _most({language: leaning[language] for language in tied})
+    return tied[0] if len(tied) == 1 else ENGLISH
+
+
+def _most(counts: Mapping[str, int]) -> list[str]:
     most = max(counts.values())
-    first, *others = [language for language, count in counts.items() if count == most]
-    return ENGLISH if others else first
+    return [language for language, count in counts.items() if count == most]
+
+
+def _leaning(question: str) -> dict[str, int]:
+    """Language -> how much besides its own words speaks for it: other endings of these, words for
+    figures, and the signs before a question in Spanish."""
+    words = [w.key for w in split_words(question) if w.kind == "word"]
+    signs = {"es": len(set("¿¡") & set(question))}
+    return {
+        language: signs.get(language, 0)
+        + sum(
+            not LEANING[language].isdisjoint(forms(word))
+            or (len(word) > 5 and not known.isdisjoint(forms(word) - {word}))
+            for word in words
+        )
+        for language, known in SPOKEN.items()
+    }
 
 
 def words_of(question: str) -> dict[str, int]:

@@ -34,7 +34,7 @@ _TOKEN = re.compile(
     |(?P<date>\d{4}-(?:\d{2}(?:-\d{2})?|[Qq][1-4])(?![\d-]))
     |(?P<number>(?:-|(?<![\w−–])[−–])?(?:\d+(?:,\d{3})+(?:\.\d+)?(?!\w)|\d+(?:\.\d+)?(?!\w)))
     |(?P<word>[^\W_]+)
-    |(?P<sign><=|>=|!=|<>|==|=|<|>|[%,&+*/^~|±×÷¬∀-⋿-])""",
+    |(?P<sign><=|>=|!=|<>|==|=|<|>|!(?=[\w"'`“„«(])|[%,&+*/^~|±×÷¬∀-⋿-])""",
     re.VERBOSE,
 )
 _SIGNS = {"≥": ">=", "≤": "<=", "≠": "!=", "−": "-"}
@@ -145,6 +145,8 @@ SEEMING: set[tuple[str, ...]] = set()
 """Phrases that are words of other languages as well: `media`, `war`."""
 TURNING: set[str] = set()
 """Words that turn a question into another one."""
+LEANING: dict[str, set[str]] = {language: set() for language in SPOKEN}
+"""Language -> words that tell it where its phrases do not."""
 for _line in (
     Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines()
 ):
@@ -152,8 +154,9 @@ for _line in (
     for (_language, _words), _phrases in zip(SPOKEN.items(), _all.split("|"), strict=False):
         for _phrase in filter(None, map(str.strip, re.split(r", |,\s*$", _phrases))):
             _keys = tuple(_phrase.strip('"*').split())
-            if _role == "!":
-                TURNING.update(_keys)
+            if _role in ("!", "?"):
+                TURNING.update(_keys if _role == "!" else ())
+                LEANING[_language].update(key for key in _keys if len(key) > 2)
                 continue
             _words.update(_keys)
             PHRASES.setdefault(_keys, []).append(_role.partition(" ")[::2])
@@ -194,6 +197,15 @@ class AskedColumn:
         """Its values; dates that are stored as text as such."""
         is_text = (self.kind, self.type) == ("date", "VARCHAR")
         return f"TRY_CAST({quoted(self.name)} AS TIMESTAMP)" if is_text else quoted(self.name)
+
+    @property
+    def core(self) -> list[str]:
+        """The words of its name that it cannot do without: `no show` is not `show`."""
+        return [
+            word
+            for at, word in enumerate(self.words)
+            if word not in GENERIC or (word == "no" and at == 0 and "of" not in self.words)
+        ]
 
     @property
     def is_time(self) -> bool:
@@ -319,6 +331,16 @@ class AskedTable:
         figures = any(column.kind == "figure" for column in self.columns)
         return figures and any(is_added_up((form,)) for form in forms(noun))
 
+    def row_of(self, nouns: Iterable[str]) -> str:
+        """What else such words for its rows mean: `figure`, or `repeated` where several rows share
+        one, as the lines of an order do; empty for nothing else."""
+        if any(map(self.is_figure, nouns)):
+            return "figure"
+        named = [
+            c for c in self.columns for noun in nouns if is_id(c.words) and _same([noun], c.core)
+        ]
+        return "repeated" if any(c.distinct < self.rows - c.nulls for c in named) else ""
+
     def is_key(self, column: AskedColumn) -> bool:
         """Whether each row has its own."""
         return is_id(column.words) and column.nulls == 0 and column.distinct == self.rows > 1
@@ -330,7 +352,7 @@ class AskedTable:
             c for c in self.columns if c.words == tuple(words) or "".join(c.words) == "".join(words)
         ]
         plural = [c for c in self.columns if _same(words, c.words)]
-        core = [c for c in self.columns if _same(words, [w for w in c.words if w not in GENERIC])]
+        core = [c for c in self.columns if _same(words, c.core)]
         last = [
             c
             for c in self.columns

@@ -22,7 +22,7 @@ Meant = tuple[AskedTable, Query]
 MEASURES = 4
 """Columns of figures of which a question may speak that names none."""
 _AS_DRAWN = re.compile(
-    r"""(?P<query>.+?)[\s,]+(?:as|in|als|en|como|sous\sforme\sde)
+    r"""(?P<query>.+?)[\s,]+(?:as|in(?!\s(?:an?\s)?plot)|als|en|como|sous\sforme\sde)
     (?:\s(?:an?|einem|eine?|une?|el|la))?\s
     (?:(?P<kind>bar|column|line|balken|säulen|linien)?[\s-]?(?:chart|graph|plot|diagramm?|grafik)
     |(?:diagramme|graphique|graphe|courbe|gr[áa]fic[oa]|diagrama)
