@@ -13,6 +13,7 @@ import pytest
 
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.provenance.coverage import merge_coverage
 from leaf.readers.base import VERSION
 from leaf.sessions.session import Session
 from leaf.store import files
@@ -496,6 +497,7 @@ def test_the_first_rows_are_not_counted_as_all(leaf: Leaf, session: Session) -> 
     for sql in (
         "SELECT * FROM orders LIMIT 500",
         "SELECT * FROM orders WHERE region = 'N' LIMIT 100",
+        "SELECT * FROM orders WHERE amount = 7 LIMIT 1",
         "SELECT * FROM orders ORDER BY amount DESC LIMIT 5",
         "SELECT * FROM orders ORDER BY amount, random() LIMIT 5",
         "SELECT a.* FROM orders__all a JOIN orders b ON a.amount = b.amount LIMIT 5",
@@ -506,3 +508,44 @@ def test_the_first_rows_are_not_counted_as_all(leaf: Leaf, session: Session) -> 
         "SELECT * FROM orders WHERE amount > (SELECT avg(amount) FROM orders) LIMIT 3",
     ):
         assert seen(sql) == (159, 159), sql
+
+
+def test_pages_of_a_table_add_up_and_a_limit_says_what_it_left_out(session: Session) -> None:
+    """A `LIMIT` of what no value sorts has left rows out, whatever it is the limit of; the first by
+    a value are what was asked for."""
+    content = "region,amount\n" + "".join(f"{'NS'[n % 2]},{n}\n" for n in range(159))
+    ids = [add(session, "orders.csv", content.encode()).id]
+    chat = session.chats.create()
+
+    def ask(sql: str) -> Any:
+        return session.tools.run("query_tables", {"sql": sql}, chat_id=chat.id, file_ids=ids)
+
+    def cut(sql: str) -> tuple[int, int]:
+        table = ask(sql).data.table
+        return table.get("offset", 0), 0 if table.get("ranked") else table.get("of", 0)
+
+    pages = [
+        "SELECT * FROM orders LIMIT 60",
+        "SELECT * FROM orders ORDER BY _row LIMIT 60 OFFSET 60",
+        "SELECT * FROM orders OFFSET 120",
+    ]
+    covers = [ask(sql).coverage[0] for sql in pages]
+    assert [cover.ranges for cover in covers] == [((1, 60),), ((61, 120),), ((121, 159),)]
+    assert merge_coverage({"coverage": [vars(c)]} for c in covers)[0]["seen"] == 159  # type: ignore[typeddict-item]
+    assert ask("SELECT * FROM orders LIMIT 5 + 5").coverage[0].seen == 10
+    assert ask("SELECT * FROM orders ORDER BY random() LIMIT 5").coverage[0].ranges == ()
+    assert cut("SELECT * FROM (SELECT * FROM orders) LIMIT 5") == (0, 159)
+    assert cut("WITH o AS (SELECT * FROM orders) SELECT * FROM o LIMIT 5 OFFSET 9") == (9, 159)
+    assert cut("SELECT a.* FROM orders a JOIN orders b USING (region) LIMIT 5") == (0, 12_641)
+    assert cut("SELECT 1 FROM orders UNION ALL SELECT 2 FROM orders LIMIT 5") == (0, 318)
+    assert cut("SELECT DISTINCT region FROM orders LIMIT 1") == (0, 2)
+    assert cut("SELECT * FROM orders ORDER BY amount LIMIT 5 OFFSET 5") == (5, 159)
+    assert cut("SELECT * FROM orders WHERE region = 'N' LIMIT 100") == (0, 80)
+    for sql in (
+        "SELECT * FROM orders ORDER BY amount DESC LIMIT 5",
+        "SELECT * FROM orders ORDER BY amount DESC LIMIT 50",
+        "SELECT * FROM (SELECT * FROM orders ORDER BY amount DESC) LIMIT 5",
+        "SELECT * FROM r1 LIMIT 5",
+        "SELECT * FROM orders",
+    ):
+        assert cut(sql) == (0, 0), sql

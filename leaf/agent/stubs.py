@@ -13,7 +13,7 @@ from typing import Any
 from leaf.agent.blocks import refuse_binary
 from leaf.provenance.coverage import in_words
 from leaf.shapes.raw import RawBlock
-from leaf.shapes.results import Covered, Output, SourceUsed
+from leaf.shapes.results import Covered, Output, SourceUsed, TableShown
 from leaf.tools.registry import declared
 
 KEPT = 600
@@ -44,13 +44,19 @@ def receipt(use: RawBlock | None, output: Output | None, content: str | Sequence
         lines.append(_places(output.get("sources") or ()))
         data = output.get("data") or {}
         if (table := data.get("table")) and table.get("result_id"):
-            lines.append(f"Its rows are kept as result {table['result_id']}.")
+            lines.append(_rows_kept(table))
         lines += data.get("remarks") or ()
     else:
         lines.append(_first_line(content))
     if declared(name).repeatable:
         lines.append("Make the call again to see its result again.")
     return "\n".join(line for line in lines if line)
+
+
+def _rows_kept(table: TableShown) -> str:
+    rows = f"Its rows are kept as result {table['result_id']}"
+    shown, total = table.get("shown", 0), table.get("total", 0)
+    return f"{rows}; {shown:,} of {total:,} were shown." if 0 < shown < total else f"{rows}."
 
 
 def picture_stub(block: RawBlock) -> RawBlock:

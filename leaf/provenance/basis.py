@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from leaf.errors import LeafError
+from leaf.provenance import partly
 from leaf.provenance.citations import Text, citation_of, flow
 from leaf.provenance.coverage import key_of, merge_coverage
 from leaf.readers.base import KINDS, Where, ending
@@ -123,11 +124,16 @@ def _basis(
         for cover in merge_coverage(step.output for step in looked)
         if key_of(cover) not in known
     ]
-    looked = [
-        s
-        for s in looked
-        if not s.output.get("coverage") or any(key_of(c) not in known for c in s.output["coverage"])
-    ]
+    every, looked = (
+        looked,
+        [
+            s
+            for s in looked
+            if not s.output.get("coverage")
+            or any(key_of(c) not in known for c in s.output["coverage"])
+        ],
+    )
+    behind = [s for s in every if s not in looked and partly.reads_texts(s.output)]
     described = [step for step in steps if step.describes]
     touched = {_table(cover) for cover in (*covered, *also)}
     columns = {
@@ -140,18 +146,16 @@ def _basis(
         return Basis()
     own_steps = [step for step in steps if step in read or step in looked]
     outputs = tuple(step.output for step in (*(s for s in read if s not in own_steps), *own_steps))
-    untouched = _untouched([*steps, *used], {*touched, *columns}, files)
+    names = [str(cover["name"]) for cover in (*covered, *also)]
+    untouched = _untouched([*steps, *used], {*touched, *columns}, names, files)
     coverage: CoverageData = {
         "files": covered,
         "looked": also,
         "described": list(columns.values()),
         "untouched": untouched[:UNTOUCHED_NAMED],
+        "opened": _opened([*read, *looked]),
         "more": max(0, len(untouched) - UNTOUCHED_NAMED),
-        "results": [
-            *_in_part(read, _charted(steps), looked=False),
-            *_in_part(looked, _charted(steps), looked=True),
-        ],
-        "printed": [*_printed(read, looked=False), *_printed(looked, looked=True)],
+        **_in_part(read, looked, behind, steps, [*covered, *also]),
     }
     return Basis(
         outputs, cast("CoverageData", {key: value for key, value in coverage.items() if value})
@@ -344,32 +348,51 @@ def _cells(step: _Step) -> list[str]:
 
 
 def _in_part(
-    steps: Iterable[_Step], charted: Container[str], *, looked: bool
-) -> Iterator[ResultSeen]:
-    """The results of which the model was not shown all, but for those that a chart draws whole."""
-    for step in steps:
-        for table in tables_of(step.data):
-            rows = table.get("total", 0)
-            seen = table.get("shown", min(rows, len(table["rows"])))
-            if (seen < rows or table.get("cut")) and table.get("result_id") not in charted:
-                names = dict.fromkeys(
-                    one.get("file") or one["name"] for one in table.get("scanned") or ()
-                )
-                yield {
-                    "name": ", ".join(names),
-                    "seen": seen,
-                    "total": rows,
-                    "cut": table.get("cut", 0),
-                    "looked": looked,
-                }
+    read: Sequence[_Step],
+    looked: Sequence[_Step],
+    behind: Sequence[_Step],
+    steps: Sequence[_Step],
+    covered: Sequence[Covered],
+) -> CoverageData:
+    """Of which results, tables and prints the model was shown a part. `behind` was looked at while
+    others read all of its tables: there texts alone count, which somebody may have read."""
+    short = {_table(cover) for cover in covered if partly.is_short(cover)}
+    charts = _charted(steps)
+    used, seen, other = ([step.output for step in which] for which in (read, looked, behind))
+    texts = [
+        *partly.results(other, charts, short, looked=True),
+        *partly.tables(other, covered, looked=True),
+        *partly.abridged(other, looked=True),
+    ]
+    return {
+        "results": [
+            *partly.drawn([step.output for step in steps]),
+            *partly.results(used, charts, short, looked=False),
+            *partly.tables(used, covered, looked=False),
+            *partly.abridged(used, looked=False),
+            *partly.results(seen, charts, short, looked=True),
+            *(cast("ResultSeen", {**one, "texts": True}) for one in texts),
+        ],
+        "printed": [
+            *partly.printed(used, looked=False),
+            *partly.printed(seen, looked=True),
+            *(
+                cast("PrintedSeen", {**one, "texts": True})
+                for one in partly.printed(other, looked=True)
+            ),
+        ],
+    }
 
 
-def _printed(steps: Iterable[_Step], *, looked: bool) -> Iterator[PrintedSeen]:
+def _opened(steps: Iterable[_Step]) -> list[str]:
+    """Names of files that code opened itself, so that nobody knows how much of them it read."""
+    names: dict[str, None] = {}
     for step in steps:
-        printed = step.data.get("python") or {}
-        total, unseen = printed.get("characters", 0), printed.get("unseen", 0)
-        if unseen:
-            yield {"seen": total - unseen, "total": total, "looked": looked}
+        counted = {cover["file_id"] for cover in step.output.get("coverage") or ()}
+        for source in step.output.get("sources") or ():
+            if source.get("action") == "computed" and source["file_id"] not in counted:
+                names[source["name"]] = None
+    return list(names)
 
 
 def _read(step: _Step) -> set[tuple[str, str]]:
@@ -383,14 +406,22 @@ def _table(cover: Covered | UnreadTable) -> tuple[str, str]:
 
 
 def _untouched(
-    steps: Sequence[_Step], touched: set[tuple[str, str]], files: Mapping[str, str]
+    steps: Sequence[_Step],
+    touched: set[tuple[str, str]],
+    read: Sequence[str],
+    files: Mapping[str, str],
 ) -> list[str]:
     """Names of tables beside those that were read, and of files that no step opened."""
     beside = {
         _table(one): str(one["name"]) for step in steps for one in step.data.get("beside") or ()
     }
     opened = {source["handle"] for step in steps for source in step.output.get("sources") or ()}
-    tables = [name for table, name in beside.items() if table not in touched]
+    tables = [
+        name
+        for table, name in beside.items()
+        if table not in touched
+        and not any(one == name or one.startswith(f"{name}!") for one in read)
+    ]
     archives = _archives(files.values())
     others = (
         name for handle, name in files.items() if handle not in opened and name not in archives

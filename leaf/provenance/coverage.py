@@ -6,10 +6,12 @@ what `covered_of` gives:
 - files: entries of `merge_coverage`, what the answer rests on;
 - looked: the same of what was read while nobody can tell whether the answer rests on it;
 - described: names of tables of which only the columns were looked at;
+- opened: names of files that Python opened itself, of which nobody knows how much it read;
 - untouched: names of files and tables that were there and were not opened; more: how many there are
   beyond those;
-- results: those of which the model was shown a part of the rows, or of their texts; printed: the
-  same of what cells of Python printed.
+- results: those of which the model was shown a part of the rows, or of their texts, or a chart draws
+  a part, and tables that a step read in part; printed: what cells of Python printed and it was not
+  shown.
 Answers of earlier versions hold a list, which is `files`.
 """
 
@@ -24,7 +26,7 @@ from leaf.language import kept, places, problems
 from leaf.language.text import ENGLISH, in_digits, mark, n_, speaking, t
 from leaf.readers.notes import Effect, effect
 from leaf.shapes.part_values import data_in
-from leaf.shapes.parts import CoverageData, Part, ResultSeen
+from leaf.shapes.parts import CoverageData, Part, PrintedSeen, ResultSeen
 from leaf.shapes.results import Covered, Doubt, NoteOnTable, Output
 
 _Key = tuple[str, str, str, str]
@@ -32,6 +34,7 @@ _Key = tuple[str, str, str, str]
 _COUNT = re.compile(r"\d[\d,]*(?= (?:left out )?as )")
 NAMED = 3
 """Names of files that one line holds."""
+_OPENED = mark("how much of {names} Python read is not known")
 
 
 def merge_coverage(outputs: Iterable[Output]) -> list[Covered]:
@@ -78,7 +81,7 @@ class _Sum:
             "ranges": self.ranges,
             "doubtful": self.doubtful,
             "notes": self.notes,
-            "excluded": self.scan.get("excluded", "") if self.scan else "",
+            "excluded": (self.scan or self.first).get("excluded", ""),
         }
 
 
@@ -126,6 +129,11 @@ def _pairs() -> dict[str, tuple[str, str]]:
     """Unit -> how much of one and of several has been read."""
     return {
         "rows": ("{seen} of {n} row", "{seen} of {n} rows"),
+        "rows of the sheet": (
+            "{seen} of {n} row of the sheet",
+            "{seen} of {n} rows of the sheet",
+        ),
+        "rows of the file": ("{seen} of {n} row of the file", "{seen} of {n} rows of the file"),
         "pages": ("{seen} of {n} page", "{seen} of {n} pages"),
         "slides": ("{seen} of {n} slide", "{seen} of {n} slides"),
         "lines": ("{seen} of {n} line", "{seen} of {n} lines"),
@@ -157,11 +165,11 @@ def line(covered: CoverageData, *, named: bool = False) -> str:
     ]
     pieces += [t("looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
     pieces += _listed(mark("only the columns of {names}"), covered.get("described") or ())
+    pieces += _listed(_OPENED, covered.get("opened") or ())
     untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
     pieces += _listed(mark("not touched: {names}"), untouched, more)
     pieces += [*_unseen(covered), *_texts_unseen(covered)]
-    text = " · ".join(pieces)
-    return text[:1].upper() + text[1:]
+    return _begun(" · ".join(pieces))
 
 
 def short(covered: CoverageData) -> str:
@@ -174,7 +182,8 @@ def short(covered: CoverageData) -> str:
         summed[1] += item["total"]
     text = ", ".join(_amount(unit, *summed) for unit, summed in sums.items())
     if not text:
-        return t("Only the columns were looked at") if described else ""
+        opened = "".join(_listed(_OPENED, covered.get("opened") or ()))
+        return t("Only the columns were looked at") if described else _begun(opened)
     return text if files else t("Looked at {what}", what=text)
 
 
@@ -183,14 +192,15 @@ def missing(covered: CoverageData) -> list[str]:
     not read`, `not read: costs.csv`."""
     files = covered.get("files") or ()
     several = len({item["name"] for item in files}) > 1
-    gaps = _unseen(covered)
+    gathered = [one for one in covered.get("results") or () if one.get("gathered")]
+    gaps = [*_unseen(covered), *_texts_unseen({"results": gathered})]
     for item in files:
         name = item["name"] if several else ""
         if excluded := item.get("excluded"):
             number, _, why = excluded.partition(" ")
             unit = item["unit"].removesuffix("s") if number == "1" else item["unit"]
             gaps.append(_of(kept.part(f"{number} {unit} {why}"), name))
-        unread = item["total"] - item["seen"] - _counted(item.get("excluded", ""))
+        unread = item["total"] - item["seen"] - left_out(item.get("excluded", ""))
         if item["unit"] != "passages" and unread > 0:
             left = _amount(item["unit"], unread, item["total"])
             gaps.append(t("{amount} not read", amount=_of(left, name)))
@@ -200,10 +210,13 @@ def missing(covered: CoverageData) -> list[str]:
 
 def _unseen(covered: CoverageData) -> list[str]:
     """`written from the first 200 of 1,590 rows of a result`, the same words once."""
-    partly = [one for one in covered.get("results") or () if one["seen"] < one["total"]]
+    partly = [one for one in covered.get("results") or () if _is_part(one)]
     several = len({one["name"] for one in partly}) > 1
     texts = [
-        _written_from(_first_rows(one, several=several), looked=one["looked"]) for one in partly
+        _drawn_from(one)
+        if one.get("drawn")
+        else _written_from(_first_rows(one, several=several), looked=one["looked"])
+        for one in partly
     ]
     texts += [
         _written_from(
@@ -219,7 +232,20 @@ def _unseen(covered: CoverageData) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
+def _is_part(result: ResultSeen) -> bool:
+    return result["seen"] < result["total"] or bool(result.get("more"))
+
+
 def _first_rows(result: ResultSeen, *, several: bool) -> str:
+    if result.get("more"):
+        return n_(
+            "{n} row of a result that has more",
+            "{n} rows of a result that has more",
+            result["seen"],
+        )
+    if result.get("apart"):
+        rows = _amount("rows", result["seen"], result["total"])
+        return _of(rows, result["name"] if several else "")
     seen, rows = in_digits(result["seen"]), in_digits(result["total"])
     if several:
         name = result["name"]
@@ -227,6 +253,14 @@ def _first_rows(result: ResultSeen, *, several: bool) -> str:
             "the first {seen} of {n} rows of a result from {name}", seen=seen, n=rows, name=name
         )
     return t("the first {seen} of {n} rows of a result", seen=seen, n=rows)
+
+
+def _drawn_from(result: ResultSeen) -> str:
+    return t(
+        "drawn from the first {seen} of {n} rows of a result",
+        seen=in_digits(result["seen"]),
+        n=in_digits(result["total"]),
+    )
 
 
 def _texts_unseen(covered: CoverageData) -> list[str]:
@@ -245,7 +279,7 @@ def _written_from(what: str, *, looked: bool) -> str:
     return t("looked at {what}" if looked else "written from {what}", what=what)
 
 
-def _counted(excluded: str) -> int:
+def left_out(excluded: str) -> int:
     """How many rows were left out: 3 of `2 left out as totals, 1 as a title`."""
     return sum(int(count.replace(",", "")) for count in _COUNT.findall(excluded))
 
@@ -255,7 +289,13 @@ def lines(covered: CoverageData) -> list[str]:
     entries = [in_words(item) for item in covered.get("files") or ()]
     entries += [t("Looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
     entries += _listed(mark("Only the columns of {names}"), covered.get("described") or ())
-    return entries + [text[:1].upper() + text[1:] for text in _texts_unseen(covered)]
+    entries += map(_begun, _listed(_OPENED, covered.get("opened") or ()))
+    return entries + [_begun(text) for text in _texts_unseen(covered)]
+
+
+def _begun(text: str) -> str:
+    """With a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def sentence(covered: CoverageData) -> str:
@@ -278,15 +318,20 @@ def _listed(wording: str, names: Sequence[str], more: int = 0) -> list[str]:
 
 def shown_alone(covered: CoverageData) -> CoverageData:
     """Without what was only looked at, where the answer shows what it rests on: for an answer of
-    which each figure has its receipt, nothing about another table can change it."""
+    which each figure has its receipt, nothing about another table can change it. Texts of the same
+    one stay: what an answer says of them has no receipt."""
     if not covered.get("files"):
         return covered
     return {
         **covered,
         "looked": [],
-        "results": [one for one in covered.get("results") or () if not one["looked"]],
-        "printed": [one for one in covered.get("printed") or () if not one["looked"]],
+        "results": [one for one in covered.get("results") or () if _stays(one)],
+        "printed": [one for one in covered.get("printed") or () if _stays(one)],
     }
+
+
+def _stays(one: ResultSeen | PrintedSeen) -> bool:
+    return not one["looked"] or bool(one.get("texts"))
 
 
 def contradictions(covered: CoverageData) -> list[str]:

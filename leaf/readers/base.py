@@ -140,6 +140,16 @@ class Section:
 
 
 @dataclass(frozen=True)
+class SheetRead:
+    """What a window holds of one sheet."""
+
+    sheet: str
+    read: tuple[tuple[int, int], ...]
+    total: int
+    """Its rows."""
+
+
+@dataclass(frozen=True)
 class Window:
     """One piece of a file as the model gets it."""
 
@@ -163,6 +173,8 @@ class Window:
     """How many units the file (or the sheet) has; None when unknown without reading it all."""
     sections: tuple[Section, ...] = ()
     """The same text in pieces that can be cited."""
+    sheets: tuple[SheetRead, ...] = ()
+    """Of a spreadsheet, what was read of each sheet; `read` and `total` are those of one."""
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from leaf.readers.base import (
     Outline,
     Passage,
     Reader,
+    SheetRead,
     Where,
     Window,
 )
@@ -115,6 +116,7 @@ def read_window(
         _after(passages, position), int(max_tokens * CHARS_PER_TOKEN), position, line_numbers
     )
     extent = measure(reader, path, asked, pieces[-1].passage if pieces else None)
+    sheets = tuple(_sheets(pieces, extent.total))
     if pieces and pieces[0].passage.sheet != pieces[-1].passage.sheet:
         extent = replace(
             extent, total=None
@@ -134,7 +136,8 @@ def read_window(
         ),
         unit=pieces[0].passage.unit,
         ranges=_ranges(pieces),
-        read=_ranges([piece for piece in pieces if piece.passage.text not in TEXTLESS]),
+        read=_read(pieces),
+        sheets=sheets,
         total=extent.total,
         sections=sections(
             [(piece.passage, piece.text) for piece in pieces], asked.columns, line_numbers
@@ -369,6 +372,28 @@ def _garbled(pieces: list[WindowPiece]) -> tuple[Note, ...]:
             places,
         ),
     )
+
+
+def _read(pieces: list[WindowPiece]) -> tuple[tuple[int, int], ...]:
+    """Those that gave a text, and all of it or its end: what goes on in the next window is read when
+    that is."""
+    return _ranges(
+        [
+            piece
+            for piece in pieces
+            if piece.passage.text not in TEXTLESS and piece.end >= len(piece.passage.text)
+        ]
+    )
+
+
+def _sheets(pieces: list[WindowPiece], total: int | None) -> Iterator[SheetRead]:
+    """What is there of each sheet; `total` are the rows of the last, of the others all rows up to
+    their last."""
+    names = list(dict.fromkeys(piece.passage.sheet for piece in pieces if piece.passage.sheet))
+    for name in names:
+        own = [piece for piece in pieces if piece.passage.sheet == name]
+        last = own[-1].passage.number
+        yield SheetRead(name, _read(own), max(last, (name == names[-1] and total) or 0))
 
 
 def _ranges(pieces: list[WindowPiece]) -> tuple[tuple[int, int], ...]:

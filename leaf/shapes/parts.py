@@ -130,6 +130,16 @@ class ResultSeen(TypedDict):
     """Texts of which the beginning was shown."""
     looked: bool
     """Whether nobody can tell if the answer rests on it."""
+    apart: NotRequired[bool]
+    """Whether these are not its first rows, or rows of a table and not of a result."""
+    more: NotRequired[bool]
+    """Whether `total` are not all: nobody knows how many there are."""
+    gathered: NotRequired[bool]
+    """Whether the texts that were cut may be those of many rows in one cell."""
+    drawn: NotRequired[bool]
+    """Whether a chart shows so many."""
+    texts: NotRequired[bool]
+    """Whether it was looked at for its texts, of a table of which another step read all."""
 
 
 class PrintedSeen(TypedDict):
@@ -139,6 +149,7 @@ class PrintedSeen(TypedDict):
     total: int
     """Characters."""
     looked: bool
+    texts: NotRequired[bool]
 
 
 class CoverageData(TypedDict, total=False):
@@ -149,6 +160,7 @@ class CoverageData(TypedDict, total=False):
     described: Sequence[str]
     untouched: Sequence[str]
     more: int
+    opened: Sequence[str]
     results: Sequence[ResultSeen]
     printed: Sequence[PrintedSeen]
 

@@ -112,6 +112,12 @@ class TableShown(TypedDict, total=False):
     """How many of its rows the model was shown; earlier versions do not keep it."""
     cut: int
     """Texts in these rows of which it was shown the beginning."""
+    offset: int
+    of: int
+    """Rows that a limit left out before the first, and all that there were without it; missing where
+    none did."""
+    ranked: bool
+    """Whether these are the first of them by what they hold."""
     name: str
     """Of a cell that gave several: the variable."""
 

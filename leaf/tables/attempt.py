@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.tables.connection import check_reading
+from leaf.tables.cuts import cut_of
 from leaf.tables.firsts import first_rows
 from leaf.tables.rows import ALL, KIND, ROW, all_rows, data_rows
 from leaf.tables.sql import quoted, without_semicolon
@@ -52,6 +53,8 @@ class Attempt:
         read = read_columns(self.con, self.sql, self.columns())
         reader = relation.project(projection(columns, types, places)).to_arrow_reader(BATCH)
         shown, total, clipped = write(reader, path)
+        cut = cut_of(self.con, self.sql, total, self._results())
+        own = [name for name in self.used if name in self.tables]
         about = {
             "columns": columns,
             "types": types,
@@ -63,11 +66,14 @@ class Attempt:
             **about,
             "tables": self.used,
             "read": read,
-            "first": first_rows(
-                self.con, self.sql, [name for name in self.used if name in self.tables], total
-            ),
+            "first": first_rows(self.con, self.sql, own, total, cut.of),
+            **vars(cut),
             "data_only": [name for name in used_names if name in self.tables],
         }
+
+    def _results(self) -> list[str]:
+        """Names of kept results among its tables."""
+        return [name for name, rows in self.rows.items() if rows.get("result")]
 
     def look(self) -> None:
         """Name the tables of a statement that could not be read so far that this was done."""

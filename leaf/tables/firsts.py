@@ -40,10 +40,10 @@ class _Statement:
 
 
 def first_rows(
-    con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str], total: int
+    con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str], total: int, of: int = 0
 ) -> dict[str, int]:
     """Table -> how many of its rows it reads at most, of those that are not read whole. `total` are
-    the rows of its result."""
+    the rows of its result, `of` those without its limit, where they are known."""
     serialized = con.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0]
     root = json.loads(serialized)
     if root.get("error") or not any(
@@ -56,20 +56,20 @@ def first_rows(
     statement = _Statement(root, frozenset(name for (name,) in names))
     own = {each: name for name in tables for each in (name.casefold(), f"{name}{ALL}".casefold())}
     every = Counter(
-        own.get(_table(node), "") for node in nodes(root) if node.get("type") == "BASE_TABLE"
+        own.get(table_of(node), "") for node in nodes(root) if node.get("type") == "BASE_TABLE"
     )
     outermost = root["statements"][0]["node"]
     sizes: dict[str, list[int]] = {}
     for node in nodes(root):
         amount = _amount(node, statement) if node.get("type") == "SELECT_NODE" else None
-        name = _table(node["from_table"]) if amount else ""
+        name = table_of(node["from_table"]) if amount else ""
         if amount is None or name not in own:
             continue
         size, file = _rows(con, name, amount), own[name]
-        if node is outermost and not _sample(node):
-            if not node["where_clause"] or total >= size:
+        if node is outermost and not sample_of(node):
+            if not node["where_clause"] or (total >= size and of != total):
                 sizes.setdefault(file, []).append(total)
-        elif not node["where_clause"] or _sample(node):
+        elif not node["where_clause"] or sample_of(node):
             sizes.setdefault(file, []).append(size)
     return {name: sum(those) for name, those in sizes.items() if len(those) == every[name]}
 
@@ -79,33 +79,51 @@ def _amount(node: Node, statement: _Statement) -> Amount | None:
     table = node.get("from_table") or {}
     if table.get("type") != "BASE_TABLE":
         return None
-    if sample := _sample(node):
+    if sample := sample_of(node):
         return float(sample["sample_size"]["value"]), bool(sample["is_percentage"])
     if node["aggregate_handling"] != "STANDARD_HANDLING":
         return None
-    modifiers = [modifier for modifier in node["modifiers"] if not _by_chance(modifier)]
+    modifiers = [modifier for modifier in node["modifiers"] if not by_chance(modifier)]
     if [modifier["type"] for modifier in modifiers] != ["LIMIT_MODIFIER"] or any(
         node.get(name) for name in ("group_expressions", "group_sets", "having", "qualify")
     ):
         return None
     if any(_of_several(part, statement) for part in nodes(node["select_list"])):
         return None
-    return _limit(node)
+    limit = next(one for one in modifiers if one["type"] == "LIMIT_MODIFIER")
+    size = limit_of(limit, "limit")
+    if size is None:  # a sum, or an OFFSET alone: the rows of the result tell it
+        return math.inf, False
+    return size, limit["limit_type"] == "PERCENTAGE"
 
 
-def _by_chance(modifier: Node) -> bool:
+def by_chance(modifier: Node) -> bool:
     """Whether rows are sorted by nothing that their values say: by their numbers, or at random."""
-    if modifier["type"] != "ORDER_MODIFIER":
-        return False
-    keys = [order.get("expression") or {} for order in modifier.get("orders") or ()]
+    keys = _keys(modifier)
     return bool(keys) and all(
-        str((key.get("column_names") or [""])[-1]).casefold() in ROW_NUMBERS
-        or any(node.get("function_name") in CHANCE for node in nodes(key))
+        _is_number(key) or any(node.get("function_name") in CHANCE for node in nodes(key))
         for key in keys
     )
 
 
-def _sample(node: Node) -> Node | None:
+def by_numbers(modifier: Node) -> bool:
+    """Whether rows are sorted as they stand."""
+    keys = _keys(modifier)
+    downwards = any(order.get("type") == "DESCENDING" for order in modifier.get("orders") or ())
+    return bool(keys) and not downwards and all(map(_is_number, keys))
+
+
+def _keys(modifier: Node) -> list[Node]:
+    if modifier["type"] != "ORDER_MODIFIER":
+        return []
+    return [order.get("expression") or {} for order in modifier.get("orders") or ()]
+
+
+def _is_number(key: Node) -> bool:
+    return str((key.get("column_names") or [""])[-1]).casefold() in ROW_NUMBERS
+
+
+def sample_of(node: Node) -> Node | None:
     sample: Node | None = node["from_table"].get("sample") or node.get("sample")
     return sample
 
@@ -117,25 +135,25 @@ def _of_several(part: Node, statement: _Statement) -> bool:
     )
 
 
-def _limit(node: Node) -> Amount | None:
-    modifier: Node = next((m for m in node["modifiers"] if m["type"] == "LIMIT_MODIFIER"), {})
-    number = ((modifier.get("limit") or {}).get("literal") or {}).get("text", "")
+def limit_of(modifier: Node, what: str) -> float | None:
+    """The number of a LIMIT, or of an OFFSET, that stands in the statement."""
+    number = ((modifier.get(what) or {}).get("literal") or {}).get("text", "")
     try:
-        return float(number), modifier["limit_type"] == "PERCENTAGE"
+        return float(number)
     except ValueError:
         return None
 
 
 def _rows(con: duckdb.DuckDBPyConnection, name: str, amount: Amount) -> int:
     size, percent = amount
-    if not percent:
+    if not percent and not math.isinf(size):
         return int(size)
     quoted = '"' + name.replace('"', '""') + '"'
     there = int(con.execute(f"SELECT count(*) FROM {quoted}").fetchall()[0][0])
-    return math.ceil(there * size / 100)
+    return there if math.isinf(size) else math.ceil(there * size / 100)
 
 
-def _table(node: Node) -> str:
+def table_of(node: Node) -> str:
     return str(node.get("table_name") or "").casefold()
 
 

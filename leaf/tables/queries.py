@@ -88,6 +88,12 @@ class QueryResult:
     first: Mapping[str, int] = field(default_factory=dict)
     """Of tables that it does not read whole, itself or through kept results, how many rows at
     most."""
+    offset: int = 0
+    of: int = 0
+    ranked: bool = False
+    start: int = -1
+    """Which rows these are of all that there were without a limit, and of its table: see
+    `cuts.ResultCut`."""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -167,6 +173,7 @@ class Queries:
             said=ran.said,
             read=None if answer.read is None else frozenset(answer.read),
             first=ran.first,
+            **{key: getattr(answer, key) for key in ("offset", "of", "ranked", "start")},
         )
 
     def keep_frame(

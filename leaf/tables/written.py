@@ -36,6 +36,11 @@ class QueryAnswer(RowsWritten):
     """Columns that it reads, by `touched.key`; None where it may be any."""
     first: dict[str, int]
     """Of tables that it does not read whole, how many rows at most."""
+    offset: int
+    of: int
+    ranked: bool
+    start: int
+    """See `cuts.ResultCut`."""
 
 
 def check_written(found: RowsWritten, folder: Path) -> None:

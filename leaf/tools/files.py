@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from leaf.files.library import SearchResult
 from leaf.files.line import describe_counts, may_hold_several, same_content
 from leaf.readers.base import KINDS, Window, holds_tables, may_hold_tables
-from leaf.shapes.results import FileListed, PassageShown, ToolResult
+from leaf.shapes.results import FileListed, PassageShown, ToolResult, UnreadTable
 from leaf.store.model import ChatFile, File
 from leaf.tables.table import Table, in_order
 from leaf.tools.base import (
@@ -223,6 +223,7 @@ class WindowRead(ToolResult):
     coverage: str
     cursor: str
     notes: list[str]
+    beside: list[UnreadTable]
 
 
 def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
@@ -262,7 +263,7 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
         sources=(
             Source(chat_file.handle, file.id, file.name, place, "read", quote=quoted(window.text)),
         ),
-        coverage=(coverage_of(file, window),) if window.unit else (),
+        coverage=coverage_of(file, window),
         data=WindowRead(
             passages=[
                 {
@@ -276,24 +277,52 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
             coverage=window.coverage,
             cursor=window.cursor,
             notes=[note.text for note in window.notes],
+            beside=_other_sheets(file, window),
         ),
         passages=passages,
         head=f"{head}{notes}{more}" if passages else "",
     )
 
 
-def coverage_of(file: File, window: Window) -> Coverage:
-    """What was seen of a file by one look into it."""
-    seen = sum(last - first + 1 for first, last in window.read)
-    total = window.total if window.total is not None else seen
+def coverage_of(file: File, window: Window) -> tuple[Coverage, ...]:
+    """What was seen of a file, or of its sheets, by one look into it."""
+    if not window.unit:
+        return ()
     unit = PLURAL.get(window.unit, window.unit)
-    if (
-        unit == "rows"
-        # rows of the file with its titles and header, which must not be added to the data rows of
-        # queries
-    ):
+    # rows of the file with its titles and header, which must not be added to the data rows of
+    # queries
+    if unit == "rows" and window.sheets:
+        return tuple(
+            Coverage(
+                file.id,
+                f"{file.name} · {one.sheet}",
+                "rows of the sheet",
+                _size(one.read),
+                one.total,
+                one.read,
+            )
+            for one in window.sheets
+        )
+    if unit == "rows":
         unit = "rows of the sheet" if file.kind == "excel" else "rows of the file"
-    return Coverage(file.id, file.name, unit, seen, total, window.read)
+    seen = _size(window.read)
+    total = window.total if window.total is not None else seen
+    return (Coverage(file.id, file.name, unit, seen, total, window.read),)
+
+
+def _size(ranges: Sequence[tuple[int, int]]) -> int:
+    return sum(last - first + 1 for first, last in ranges)
+
+
+def _other_sheets(file: File, window: Window) -> list[UnreadTable]:
+    """The sheets of a spreadsheet of which nothing was read."""
+    read = {one.sheet for one in window.sheets}
+    names = [str(name) for name in file.outline.get("sheets") or ()] if read else []
+    return [
+        {"file_id": file.id, "name": f"{file.name} · {name}", "table": f"sheet {name}"}
+        for name in names
+        if name not in read
+    ]
 
 
 class SearchFilesInput(BaseModel):

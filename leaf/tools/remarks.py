@@ -56,6 +56,8 @@ class ReadTable:
     """The columns that the call reads, by `touched.key`; None where it may be any."""
     first: int | None = None
     """How many of its rows the call reads at most; None for all."""
+    start: int = -1
+    """Rows of data before the first of these, where they stand one below the other."""
 
     @property
     def there(self) -> int:
@@ -67,6 +69,11 @@ class ReadTable:
     def seen(self) -> int:
         """Those that it did."""
         return self.there if self.first is None else max(0, min(self.first, self.there))
+
+    @property
+    def in_a_row(self) -> bool:
+        """Whether it is known which of the rows were read, so that several pages add up."""
+        return self.start >= 0 and 0 < self.seen < self.there
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,7 @@ def coverage(asked: ReadTable) -> Coverage:
         "rows",
         asked.seen,
         asked.there + sum(left.values()),
+        ((asked.start + 1, asked.start + asked.seen),) if asked.in_a_row else (),
         excluded=left_out_in_words(left),
         table=table.name,
         doubtful=tuple(doubts(asked)),

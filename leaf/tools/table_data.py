@@ -20,7 +20,8 @@ from leaf.tables.queries import QueryResult
 from leaf.tables.table import Table
 from leaf.tools import remarks
 
-TABLES_LISTED = 20
+TABLES_BESIDE = 200
+"""Tables of the same files that an output names."""
 DOUBTFUL = 200
 """Rows that may be totals that a profile names."""
 
@@ -35,7 +36,7 @@ def place_of(table: Table) -> str:
 def beside_json(tables: Sequence[Table]) -> list[UnreadTable]:
     """Tables of the same files that a call did not read, for what an answer did not touch."""
     return [
-        {"file_id": t.file_id, "name": t.label, "table": t.name} for t in tables[:TABLES_LISTED]
+        {"file_id": t.file_id, "name": t.label, "table": t.name} for t in tables[:TABLES_BESIDE]
     ]
 
 
@@ -93,7 +94,7 @@ def _may_be_totals(table: Table) -> list[int]:
 
 def table_json(result: QueryResult, shown: int, cut: int) -> TableShown:
     """What the page draws of a result; `shown` rows went to the model, with `cut` texts cut."""
-    return {
+    shown_table: TableShown = {
         "columns": result.columns,
         "types": result.types,
         "rows": result.rows,
@@ -118,6 +119,9 @@ def table_json(result: QueryResult, shown: int, cut: int) -> TableShown:
         "shown": shown,
         "cut": cut,
     }
+    if result.of:
+        shown_table |= {"offset": result.offset, "of": result.of, "ranked": result.ranked}
+    return shown_table
 
 
 def table_read(reading: remarks.ReadTable) -> TableRead:

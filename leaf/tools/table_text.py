@@ -12,10 +12,11 @@ from leaf.readers.notes import Effect, effect
 from leaf.tables.profiles import ColumnProfile, Profile
 from leaf.tables.table import Table
 from leaf.tools import remarks
-from leaf.tools.table_data import TABLES_LISTED, excluded_at, place_of
+from leaf.tools.table_data import excluded_at, place_of
 
 TEXT_CHARACTERS = 20_000
 """Longest table text for the model, about 8,000 tokens."""
+TABLES_LISTED = 20
 COLUMNS_DESCRIBED = 60
 COLUMNS_SAMPLED = 25
 CELL_CHARACTERS = 200

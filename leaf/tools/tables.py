@@ -172,7 +172,7 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
             [
                 head,
                 *result.said,
-                *_firsts(readings),
+                *(_firsts(readings) or _limited(result)),
                 *_told_apart(context, given.sql),
                 *notes.spoken,
                 *filter(None, [shown.remark(result.total)]),
@@ -200,6 +200,21 @@ def _firsts(readings: Sequence[remarks.ReadTable]) -> list[str]:
     ]
 
 
+def _limited(result: QueryResult) -> list[str]:
+    """A word where a LIMIT without an order, or a page of one, left rows of the result out."""
+    if result.of < 0 and not result.ranked:
+        return [
+            f"These are {_rows(result.total)} of those that the query gives without its LIMIT, which "
+            f"may be many more: nothing about all of them follows."
+        ]
+    if result.ranked or result.of <= result.total:
+        return []
+    return [
+        f"These are {result.total:,} of {_rows(result.of)} that the query gives without its LIMIT: "
+        f"nothing about all of them follows by reading."
+    ]
+
+
 def _told_apart(context: ToolContext, sql: str) -> list[str]:
     """A word where a file's table has the name of a kept result."""
     names = set(context.tables.results.names(context.scope, context.chat_id, context.turn))
@@ -215,7 +230,13 @@ def readings_of(result: QueryResult) -> list[remarks.ReadTable]:
     """The tables that a query read, itself or through kept results, each with what it read of
     it."""
     return [
-        remarks.ReadTable(t, t.name in result.data_only, _read(result, t), result.first.get(t.name))
+        remarks.ReadTable(
+            t,
+            t.name in result.data_only,
+            _read(result, t),
+            result.first.get(t.name),
+            -1 if result.results else result.start,
+        )
         for t in result.tables
     ]
 

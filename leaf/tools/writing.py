@@ -238,7 +238,8 @@ def passages(pieces: Sequence[SourceWindow]) -> list[PassageShown]:
 def coverage(pieces: Sequence[SourceWindow]) -> tuple[Coverage, ...]:
     """What was seen of each file, by the code that read it."""
     return tuple(
-        coverage_of(piece.chat_file.file, piece.window)
+        cover
         for piece in pieces
-        if piece.chat_file is not None and piece.window.unit
+        if piece.chat_file is not None
+        for cover in coverage_of(piece.chat_file.file, piece.window)
     )
