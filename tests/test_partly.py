@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import openpyxl
 import pytest
 
@@ -15,6 +16,7 @@ from leaf.language.text import speaking
 from leaf.provenance import basis, partly
 from leaf.provenance.coverage import covered_of, line, lines, missing, short, shown_alone
 from leaf.store.model import Message
+from leaf.tables.cuts import cut_of
 from tests.leaf_kit import add, finished, opened
 from tests.messages_server import MessagesServer, Turn
 
@@ -294,3 +296,22 @@ def test_figures_of_a_result_that_another_query_read_whole_are_no_part(tmp_path:
     calls = ["SELECT n, amount FROM survey", "SELECT max(amount) AS most FROM r1"]
     [told] = answers(tmp_path, (calls, "The most is 1,008 of all."))
     assert missing(covered_of(told.parts)) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "total", "cut"),
+    [
+        ("SELECT * FROM range(10) LIMIT 20", 10, (0, 10)),
+        ("SELECT * FROM range(10) LIMIT 20 OFFSET 4", 6, (4, 10)),
+        ("SELECT * FROM range(10) LIMIT 4 OFFSET 4", 4, (4, 10)),
+        ("SELECT * FROM range(10) LIMIT 4 OFFSET 40", 0, (40, 10)),
+        ("SELECT * FROM range(10) OFFSET 4", 6, (4, 10)),
+        ("SELECT * FROM range(10) LIMIT 4", 4, (0, 10)),
+        ("SELECT * FROM range(10) ORDER BY 1 LIMIT 4", 4, (0, 0)),
+        ("SELECT * FROM range(10)", 10, (0, 0)),
+    ],
+)
+def test_a_limit_leaves_out_so_many_rows(sql: str, total: int, cut: tuple[int, int]) -> None:
+    with duckdb.connect() as con:
+        of = cut_of(con, sql, total, [])
+    assert (of.offset, of.of) == cut

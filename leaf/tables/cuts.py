@@ -55,7 +55,10 @@ def cut_of(
     ranked = not skipped and _is_ranked(root, results)
     if ranked and total < RANKED:
         return ResultCut()
-    of = _without_limit(con, root, skipped, total)
+    size = limit_of(limit, "limit") if limit.get("limit") else None
+    of = skipped + total
+    if size is None or not 0 < total < size:  # else that was all
+        of = _without_limit(con, root, of if total else 0)
     return ResultCut(skipped, of, ranked, _start(node, skipped))
 
 
@@ -76,7 +79,7 @@ def _start(node: Mapping[str, Any], offset: int) -> int:
     return offset if all(map(by_numbers, orders)) else -1
 
 
-def _without_limit(con: duckdb.DuckDBPyConnection, root: Any, offset: int, total: int) -> int:
+def _without_limit(con: duckdb.DuckDBPyConnection, root: Any, least: int) -> int:
     """How many rows a statement gives without its limit; -1 where that takes too long to count."""
     import duckdb
 
@@ -89,7 +92,7 @@ def _without_limit(con: duckdb.DuckDBPyConnection, root: Any, offset: int, total
     try:
         sql = con.execute("SELECT json_deserialize_sql(?)", [json.dumps(statement)]).fetchall()
         counted = con.execute(f"SELECT count(*) FROM ({sql[0][0]})").fetchall()
-        return max(int(counted[0][0]), offset + total)
+        return max(int(counted[0][0]), least)
     except duckdb.Error:
         return -1
     finally:
