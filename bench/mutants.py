@@ -182,6 +182,7 @@ PARTS = {
             "test_receipts_pieces",
             "test_basis",
             "test_coverage",
+            "test_partly",
             "test_agent_keyless",
             "test_containers",
             "test_old_data",
