@@ -149,6 +149,14 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def wait_for(read: Callable[[], object], expected: object) -> None:
+    """Until it reads as expected; else says what it read last."""
+    deadline = time.monotonic() + SECONDS
+    while (last := read()) != expected:
+        assert time.monotonic() < deadline, f"it stayed {last!r}"
+        time.sleep(0.02)
+
+
 def text_of(message: Message) -> str:
     return "\n".join(part["text"] for part in message.parts if part["type"] == "text")
 

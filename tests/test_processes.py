@@ -33,7 +33,7 @@ from tests import forked_programs, postgres
 from tests.app_process import ROOT
 from tests.lease_process import PER_USER
 from tests.messages_server import MessagesServer, Turn
-from tests.runs_kit import MODEL, Desk, text_of, wait_until
+from tests.runs_kit import MODEL, Desk, text_of, wait_for, wait_until
 
 QUICK = LeaseTimes(beat=0.3, silence=1.5, stop=0.5)
 PATIENT = LeaseTimes(beat=0.5, silence=60.0, stop=0.5)
@@ -324,9 +324,9 @@ def test_what_waits_for_room_alone_is_counted_once_over_all_processes(place: Pla
         one, two = place.start(2, server.url, PATIENT, total=1)
         first = one.say("ask question-1")
         two.say("ask question-2")
-        wait_until(lambda: place.statuses() == ["streaming"] * 2)
+        wait_for(place.statuses, ["streaming"] * 2)
         one.say(f"ask_after {first} question-3")  # waits for its chat
-        wait_until(lambda: [one.say("load"), two.say("load")] == ["1 0", "1 0"])
+        wait_for(lambda: [one.say("load"), two.say("load")], ["1 0", "1 0"])
         two.say("ask question-4")  # the third for this person
         for number in range(5, 8):  # those after it wait for this person's others
             one.say(f"ask question-{number}")
