@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from bench.page import quiet
 from leaf.ui import door_page, entrance
 from tests.axe_kit import Inspection, Known
 from tests.browser.conftest import PATIENCE, App
@@ -184,6 +185,7 @@ def _walk_chat(walked: Inspection, sales: Path) -> None:
     for step in page.locator(inside).all():
         step.locator("summary").click()
         expect(step.locator("[data-testid=stExpanderDetails] *").first).to_be_visible()
+        quiet(page)  # one that is pressed while another is drawn may stay shut
     expect(page.get_by_text("Opening …").filter(visible=True)).to_have_count(0)
     walked.look("steps opened")
     page.locator('a[href^="#leaf-evidence-"][href$=".all"]').filter(visible=True).last.click()
