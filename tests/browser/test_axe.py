@@ -185,7 +185,7 @@ def _walk_chat(walked: Inspection, sales: Path) -> None:
     for step in page.locator(inside).all():
         step.locator("summary").click()
         expect(step.locator("[data-testid=stExpanderDetails] *").first).to_be_visible()
-        quiet(page)  # one that is pressed while another is drawn may stay shut
+        quiet(page)  # what is still drawn moves those below, and a press misses them
     expect(page.get_by_text("Opening …").filter(visible=True)).to_have_count(0)
     walked.look("steps opened")
     page.locator('a[href^="#leaf-evidence-"][href$=".all"]').filter(visible=True).last.click()
