@@ -17,6 +17,7 @@ from leaf.provenance import basis, partly
 from leaf.provenance.coverage import covered_of, line, lines, missing, short, shown_alone
 from leaf.store.model import Message
 from leaf.tables.cuts import cut_of
+from leaf.tables.firsts import limited
 from tests.leaf_kit import add, finished, opened
 from tests.messages_server import MessagesServer, Turn
 
@@ -313,5 +314,5 @@ def test_figures_of_a_result_that_another_query_read_whole_are_no_part(tmp_path:
 )
 def test_a_limit_leaves_out_so_many_rows(sql: str, total: int, cut: tuple[int, int]) -> None:
     with duckdb.connect() as con:
-        of = cut_of(con, sql, total, [])
+        of = cut_of(con, limited(con, sql), total, [])
     assert (of.offset, of.of) == cut

@@ -124,16 +124,14 @@ def _basis(
         for cover in merge_coverage(step.output for step in looked)
         if key_of(cover) not in known
     ]
-    every, looked = (
-        looked,
-        [
-            s
-            for s in looked
-            if not s.output.get("coverage")
-            or any(key_of(c) not in known for c in s.output["coverage"])
-        ],
-    )
-    behind = [s for s in every if s not in looked and partly.reads_texts(s.output)]
+    others = [
+        s
+        for s in looked
+        if {key_of(c) for c in s.output.get("coverage") or ()} - known
+        or not s.output.get("coverage")
+    ]
+    behind = [s for s in looked if s not in others and partly.reads_texts(s.output)]
+    looked = others
     described = [step for step in steps if step.describes]
     touched = {_table(cover) for cover in (*covered, *also)}
     columns = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaf.tables.connection import check_reading
 from leaf.tables.cuts import cut_of
-from leaf.tables.firsts import first_rows
+from leaf.tables.firsts import first_rows, limited
 from leaf.tables.rows import ALL, KIND, ROW, all_rows, data_rows
 from leaf.tables.sql import quoted, without_semicolon
 from leaf.tables.touched import read_columns
@@ -53,7 +53,8 @@ class Attempt:
         read = read_columns(self.con, self.sql, self.columns())
         reader = relation.project(projection(columns, types, places)).to_arrow_reader(BATCH)
         shown, total, clipped = write(reader, path)
-        cut = cut_of(self.con, self.sql, total, self._results())
+        root = limited(self.con, self.sql)
+        cut = cut_of(self.con, root, total, self._results())
         own = [name for name in self.used if name in self.tables]
         about = {
             "columns": columns,
@@ -66,7 +67,7 @@ class Attempt:
             **about,
             "tables": self.used,
             "read": read,
-            "first": first_rows(self.con, self.sql, own, total, cut.of),
+            "first": first_rows(self.con, root, own, total, cut.of),
             **vars(cut),
             "data_only": [name for name in used_names if name in self.tables],
         }

@@ -35,13 +35,11 @@ class ResultCut:
 
 
 def cut_of(
-    con: duckdb.DuckDBPyConnection, sql: str, total: int, results: Collection[str]
+    con: duckdb.DuckDBPyConnection, root: Any, total: int, results: Collection[str]
 ) -> ResultCut:
-    """`total` are the rows of the result, `results` the names of kept results, which may be sorted
-    themselves."""
-    serialized = con.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0]
-    root = json.loads(serialized)
-    if root.get("error") or "LIMIT_MODIFIER" not in serialized:
+    """`root` is the statement, from `firsts.limited`; `total` are the rows of the result, `results`
+    the names of kept results, which may be sorted themselves."""
+    if root is None:
         return ResultCut()
     node = root["statements"][0]["node"]
     modifiers = node.get("modifiers") or []

@@ -39,16 +39,22 @@ class _Statement:
     aggregates: frozenset[str]
 
 
-def first_rows(
-    con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str], total: int, of: int = 0
-) -> dict[str, int]:
-    """Table -> how many of its rows it reads at most, of those that are not read whole. `total` are
-    the rows of its result, `of` those without its limit, where they are known."""
+def limited(con: duckdb.DuckDBPyConnection, sql: str) -> Any:
+    """A statement as DuckDB reads it, if it has a limit or a sample anywhere; else None."""
     serialized = con.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0]
+    if not any(word in serialized for word in ("LIMIT_MODIFIER", "sample_size")):
+        return None
     root = json.loads(serialized)
-    if root.get("error") or not any(
-        word in serialized for word in ("LIMIT_MODIFIER", "sample_size")
-    ):
+    return None if root.get("error") else root
+
+
+def first_rows(
+    con: duckdb.DuckDBPyConnection, root: Any, tables: Sequence[str], total: int, of: int = 0
+) -> dict[str, int]:
+    """Table -> how many of its rows a statement reads at most, of those that are not read whole.
+    `root` is from `limited`, `total` are the rows of the result, `of` those without its limit, where
+    they are known."""
+    if root is None:
         return {}
     names = con.execute(
         "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate'"

@@ -100,9 +100,18 @@ class _Made:
     """What a cell made, kept."""
 
     written: list[MadeFile]
-    results: list[tuple[str, QueryResult]]
-    """Name of the DataFrame, and the result that it became."""
+    results: list[FrameKept]
     pictures: tuple[Picture, ...]
+
+
+@dataclass(frozen=True)
+class FrameKept:
+    """A DataFrame that became a result."""
+
+    name: str
+    result: QueryResult
+    text: TableText
+    """What the model gets of it."""
 
 
 def _keep(context: ToolContext, code: str, rested: CellOutcome) -> _Made:
@@ -124,20 +133,12 @@ def _keep(context: ToolContext, code: str, rested: CellOutcome) -> _Made:
         read=rested.read,
         edited=context.edit_id,
     )
-    results = [
-        (
-            name,
-            keep_frame(
-                path,
-                code,
-                name,
-                rested.tables,
-                context.stop,
-                call=context.key and f"{context.key}/{number}",
-            ),
-        )
-        for number, (path, name) in enumerate(ran.frames, 1)
-    ]
+    results = []
+    for number, (path, name) in enumerate(ran.frames, 1):
+        call = context.key and f"{context.key}/{number}"
+        result = keep_frame(path, code, name, rested.tables, context.stop, call=call)
+        text = text_table(result.columns, result.rows[:ROWS_SHOWN], TABLE_CHARACTERS)
+        results.append(FrameKept(name, result, text))
     figures = (
         context.library.pictures.keep_figure(context.scope, context.chat_id, path, context.stop)
         for path in ran.figures
@@ -242,7 +243,7 @@ def _refuse_deleted(context: ToolContext, code: str) -> None:
 def _text(
     ran: Ran,
     cell: PythonCell,
-    results: Sequence[tuple[str, QueryResult]],
+    results: Sequence[FrameKept],
     pictures: Sequence[Picture],
     written: Sequence[MadeFile],
     sentences: Sequence[str],
@@ -252,9 +253,9 @@ def _text(
         pieces.append(f"Printed{_cut(ran)}:\n{fit(ran.printed.rstrip())}")
     if ran.value.strip():
         pieces.append(f"Value:\n{fit(ran.value)}")
-    for name, result in results:
-        shown = _shown((name, result))
-        named = f" ({name})" if name else ""
+    for frame in results:
+        result, shown = frame.result, frame.text
+        named = f" ({frame.name})" if frame.name else ""
         size = f"{result.total:,} rows × {len(result.columns)} columns"
         pieces.append(
             f"Result {result.result_id}{named}: {size}; {shown.rows:,} shown "
@@ -328,17 +329,11 @@ def _about(ran: Ran, cell: PythonCell) -> Printed:
     }
 
 
-def _tables_json(results: Sequence[tuple[str, QueryResult]]) -> list[TableShown]:
+def _tables_json(results: Sequence[FrameKept]) -> list[TableShown]:
     return [
-        {**table_json(result, text.rows, text.cut), "name": name}
-        for (name, result), text in zip(results, map(_shown, results), strict=True)
+        {**table_json(frame.result, frame.text.rows, frame.text.cut), "name": frame.name}
+        for frame in results
     ]
-
-
-def _shown(named: tuple[str, QueryResult]) -> TableText:
-    """A result as the model gets it."""
-    _, result = named
-    return text_table(result.columns, result.rows[:ROWS_SHOWN], TABLE_CHARACTERS)
 
 
 def _figures_json(pictures: Sequence[Picture]) -> list[FigureDrawn]:
@@ -350,7 +345,7 @@ def _figures_json(pictures: Sequence[Picture]) -> list[FigureDrawn]:
 
 def _in_words(
     code: str,
-    results: Sequence[tuple[str, QueryResult]],
+    results: Sequence[FrameKept],
     pictures: Sequence[Picture],
     written: Sequence[MadeFile],
 ) -> str:
@@ -358,7 +353,8 @@ def _in_words(
     comment = re.match(r"\s*#+\s*(.+)", code)
     title = quoted(comment.group(1), 100) if comment else "Ran Python"
     outcomes = [
-        f"{result.total:,} row{'s' if result.total != 1 else ''}" for _, result in results[:2]
+        f"{frame.result.total:,} row{'s' if frame.result.total != 1 else ''}"
+        for frame in results[:2]
     ]
     outcomes += [f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''}"] if pictures else []
     outcomes += [f"wrote {quoted(file.name, 60)}" for file in written[:2]]
