@@ -13,11 +13,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+from leaf.runs import keeper
 from leaf.runs.board import QueueLimits
 from leaf.runs.presence import LeaseTimes
 from tests.runs_kit import Desk
 
 PER_USER = 3
+keeper.ADOPT_SECONDS = 3600.0
+"""What is looked for once a minute would hide that nobody told of it."""
 
 
 class Commands:

@@ -318,6 +318,17 @@ def test_an_answer_of_another_version_is_left_to_those_that_can_go_on_with_it(
         assert text_of(desk.end(asked.id)) == text_for("question-1")
 
 
+def test_a_question_without_room_is_begun_by_another_process_that_has_it(place: Place) -> None:
+    with MessagesServer(SlowModel(seconds=60)) as server:
+        one, _ = place.start(2, server.url, PATIENT, total=1)
+        one.say("ask question-1")
+        wait_for(place.statuses, ["streaming"])
+        one.say("ask question-2")
+        wait_for(place.statuses, ["streaming"] * 2)
+        holders = place.rows("SELECT DISTINCT process_id FROM run_leases")
+        assert len(holders) == 2
+
+
 def test_what_waits_for_room_alone_is_counted_once_over_all_processes(place: Place) -> None:
     """By this more Leafs are started: what a person's limit or a chat holds back they cannot help."""
     with MessagesServer(SlowModel(seconds=60)) as server:
@@ -361,6 +372,22 @@ def test_a_process_that_is_alone_counts_all_that_waits_for_room() -> None:
     board.alone = False
     assert board.for_room() == 1
     assert board.for_room([QueueEntry(f"e{n}", f"d{n}", people[1]) for n in range(2)]) == 0
+
+
+def test_others_are_told_once_of_a_question_that_only_room_is_missing_for() -> None:
+    board = RunBoard(Hub(), QueueLimits(per_user=2, total=1))
+    people = [Scope("w", f"u{n}") for n in range(2)]
+    board.wait(QueueEntry("m", "c", people[0]), asked=True)
+    board.alone = False
+    assert not board.to_offer()  # there is room here
+    board.remember(QueueEntry("m0", "c0", people[0]))
+    board.wait(QueueEntry("m1", "c0", people[1]), asked=True)  # waits for its chat
+    board.wait(QueueEntry("m2", "c2", people[1]))  # others have it already
+    assert board.to_offer() == {"m"}
+    board.wait(QueueEntry("m3", "c3", people[0]), asked=True)  # the third of this person
+    board.wait(QueueEntry("m4", "c4", people[1]), asked=True)
+    assert board.to_offer() == {"m4"}
+    assert not board.to_offer()
 
 
 def test_a_chat_that_was_left_alone_is_tried_at_once_when_others_tell_of_messages() -> None:

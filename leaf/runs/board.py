@@ -66,6 +66,8 @@ class RunBoard:
         self.asked: set[str] = set()
         """Message ids of the waiting questions that were asked of this process. Others wait here as
         well, in case that this one has room first."""
+        self._offered: set[str] = set()
+        """Message ids of those among them of which the others were told."""
         self.alone = True
         """Whether no other process shares the history, so that all that waits is this one's."""
         self._reasons: dict[str, str] = {}
@@ -120,6 +122,18 @@ class RunBoard:
                 list(running.values()), self.busy_until, per_user=self.limits.per_user
             )
             return len(ready if self.alone else self.asked.intersection(ready))
+
+    def to_offer(self) -> frozenset[str]:
+        """Message ids of the questions that were asked of this process, have no room in it, and of
+        which the others have not been told: they may have room. From now on they count as told."""
+        with self.news:
+            running = [live.entry for live in self.live.values()]
+            if self.alone or len(running) < self.limits.total:
+                return frozenset()
+            ready = self.waiting.ready(running, self.busy_until, per_user=self.limits.per_user)
+            offers = self.asked.intersection(ready) - self._offered
+            self._offered = self._offered.intersection(self.asked) | offers
+        return frozenset(offers)
 
     def wait(self, entry: QueueEntry, *, asked: bool = False) -> None:
         """Put a question into the queue, unless it is begun already. `asked`: of this process."""

@@ -50,11 +50,15 @@ class Dispatcher:
         while not self._board.ending:
             with self._board.news:
                 entry = self._board.next()
-                if entry is None:
+                offers = entry is None and self._board.to_offer()
+                if entry is None and not offers:
                     now = time.monotonic()
                     busy = (until - now for until in self._board.busy_until.values())
                     self._board.news.wait(min([SAFETY_SECONDS, *busy]))
                     continue
+            if entry is None:
+                self._offer()
+                continue
             try:
                 self._claim(entry)
             except LeafError as e:
@@ -62,6 +66,14 @@ class Dispatcher:
                 self.unsure.add(entry.message_id)
                 self._board.leave_alone(entry.chat_id, FAILED_SECONDS)
                 self._board.say_why(entry.message_id, e.message)
+
+    def _offer(self) -> None:
+        """Let the others know that a question waits here for nothing but room. Where that cannot be
+        said, they find it when they look next."""
+        try:
+            leases.unscoped_offer(self._db)
+        except LeafError as e:
+            logger.info("others were not told of a question that waits: %s", logs.reason(e))
 
     def _claim(self, entry: QueueEntry) -> None:
         told = self._board.told

@@ -145,6 +145,13 @@ def unscoped_drain(db: Database, process_id: str) -> None:
         tx.execute("UPDATE processes SET draining = TRUE WHERE id = :id", {"id": process_id})
 
 
+def unscoped_offer(db: Database) -> None:
+    """Have the others look for what waits."""
+    with db.transaction() as tx:
+        tx.concerns([EVERYWHERE])
+        tx.tell(RUNS)
+
+
 def unscoped_leave(db: Database, process_id: str) -> None:
     """Be none of the processes any more; what this one writes is there for the others."""
     with db.transaction() as tx:
