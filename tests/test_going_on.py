@@ -141,11 +141,16 @@ def test_a_process_that_has_its_history_alone_forgets_a_question_that_is_gone(he
     assert here.dispatcher.is_mine(found.message.id), "there is nobody else"
 
 
+def faulty(*_: object, **__: object) -> Any:
+    raise RuntimeError("A fault of Leaf, or of a library.")
+
+
+@pytest.mark.parametrize("failing", [away, faulty])
 def test_a_question_that_could_not_be_claimed_is_left_for_moments(
-    here: Here, monkeypatch: pytest.MonkeyPatch
+    here: Here, monkeypatch: pytest.MonkeyPatch, failing: Callable[..., Any]
 ) -> None:
     found = here.place.asked()
-    monkeypatch.setattr(leases, "claim", away)
+    monkeypatch.setattr(leases, "claim", failing)
     monkeypatch.setattr(dispatch, "FAILED_SECONDS", FAILED_SECONDS + 100)
     thread = threading.Thread(target=here.dispatcher.dispatch)
     began = time.monotonic()

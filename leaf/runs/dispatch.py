@@ -62,10 +62,23 @@ class Dispatcher:
             try:
                 self._claim(entry)
             except LeafError as e:
-                logger.warning("run %s waits: %s", entry.message_id, logs.reason(e))
-                self.unsure.add(entry.message_id)
-                self._board.leave_alone(entry.chat_id, FAILED_SECONDS)
-                self._board.say_why(entry.message_id, e.message)
+                self._put_off(entry, e)
+            except Exception:  # all others that wait are begun by this thread
+                logger.exception("run %s could not be claimed", entry.message_id)
+                self._put_off(
+                    entry,
+                    RunError(
+                        "This question could not be begun, by a fault of Leaf.",
+                        "The log has the details.",
+                    ),
+                )
+
+    def _put_off(self, entry: QueueEntry, error: LeafError) -> None:
+        """Try it again in a while, and say why it waits."""
+        logger.warning("run %s waits: %s", entry.message_id, logs.reason(error))
+        self.unsure.add(entry.message_id)
+        self._board.leave_alone(entry.chat_id, FAILED_SECONDS)
+        self._board.say_why(entry.message_id, error.message)
 
     def _offer(self) -> None:
         """Let the others know that a question waits here for nothing but room. Where that cannot be
