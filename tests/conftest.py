@@ -148,9 +148,9 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_url(postgres_server: str) -> str:
-    """A fresh database on the tests' server."""
-    return postgres.fresh(postgres_server)
+def postgres_url(request: pytest.FixtureRequest, postgres_server: str) -> str:
+    """A database on the tests' server, for one test."""
+    return postgres.of_test(request)
 
 
 @pytest.fixture(scope="session")

@@ -37,11 +37,15 @@ class Filled:
         """The Leaf that fills it."""
         return self._opened(self.home, self.database_url, settings)
 
-    def copied(self, home: Path, **settings: Any) -> AbstractContextManager[Leaf]:
+    @contextmanager
+    def copied(self, home: Path, **settings: Any) -> Iterator[Leaf]:
         """A Leaf over a copy of it."""
         shutil.copytree(self.home, home, symlinks=True)
         url = postgres.copied(self.database_url) if self.database_url else ""
-        return self._opened(home, url, settings)
+        with self._opened(home, url, settings) as leaf:
+            yield leaf
+        if url:
+            postgres.drop(url)
 
     def _opened(
         self, home: Path, url: str, settings: dict[str, Any]
@@ -55,6 +59,6 @@ def to_fill(request: pytest.FixtureRequest, home: Path, script: Any) -> Iterator
     """An empty one, on DuckDB or PostgreSQL as the fixture's parameter says; `script` is the model's."""
     url = ""
     if request.param == "postgres":
-        url = postgres.fresh(request.getfixturevalue("postgres_server"))
+        url = postgres.of_test(request)
     with MessagesServer(script) as model:
         yield Filled(home, url, model)

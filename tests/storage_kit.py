@@ -53,9 +53,7 @@ def kept_at(request: pytest.FixtureRequest, where: str) -> dict[str, Any]:
     """The settings of a Leaf that has all of it at one of `KEPT`, in a fresh database."""
     if where == "duckdb":
         return {}
-    found: dict[str, Any] = {
-        "database_url": postgres.fresh(request.getfixturevalue("postgres_server"))
-    }
+    found: dict[str, Any] = {"database_url": postgres.of_test(request)}
     if where == "postgres-s3":
         port = request.getfixturevalue("s3_port")
         found["storage"] = storage_at(port, fresh_bucket(port))

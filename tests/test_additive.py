@@ -15,6 +15,7 @@ from leaf.store.leases import Holder
 from leaf.store.migrate import Migration, migrate, migrations
 from leaf.store.postgres import PostgresDatabase
 
+OWN_DATABASES = True
 SIDE_BY_SIDE = 23
 """The migration since which processes of several versions share a history."""
 NAMED = 32

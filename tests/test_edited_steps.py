@@ -79,7 +79,7 @@ def desk(
 ) -> Iterator[Desk]:
     url = ""
     if request.param == "postgres":
-        url = postgres.fresh(request.getfixturevalue("postgres_server"))
+        url = postgres.of_test(request)
     home = tmp_path_factory.mktemp("edited")
     with (
         MessagesServer(TURNS) as server,

@@ -37,7 +37,7 @@ WORDS = tuple(chunk("text-delta", id="1", delta=str(n)) for n in range(3))
 def databases(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Place]:
-    url = postgres.fresh(request.getfixturevalue("postgres_server"))
+    url = postgres.of_test(request)
     with process_kit.opened(tmp_path_factory.mktemp("here"), url) as opened:
         yield opened
 

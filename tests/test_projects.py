@@ -79,7 +79,7 @@ def told_in(body: Json) -> str:
 def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Team]:
     url = ""
     if request.param == "postgres":
-        url = postgres.fresh(request.getfixturevalue("postgres_server"))
+        url = postgres.of_test(request)
     script = [Turn.say("So it is.")]
     with (
         MessagesServer(lambda _: script[-1]) as server,

@@ -35,7 +35,7 @@ class Team:
 def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Team]:
     url = ""
     if request.param == "postgres":
-        url = postgres.fresh(request.getfixturevalue("postgres_server"))
+        url = postgres.of_test(request)
     with opened(tmp_path / "home", database_url=url) as leaf:
         ann = signed_in(leaf, "ann")
         ann.team.invite("ben@example.org")

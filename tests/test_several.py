@@ -4,6 +4,7 @@ database that does not do as it should."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -18,6 +19,7 @@ from leaf.store import chats, open_store, postgres, users
 from leaf.ui.live.route import SEVERAL
 from leaf.ui.live.tickets import Ticket, Tickets
 from tests.live_kit import FakeAccess, run_of, serving
+from tests.postgres import drop, fresh
 
 TICKET = Ticket("u1", "w1", "m1", FakeAccess(None))
 
@@ -145,24 +147,32 @@ def test_a_read_only_database_is_said_at_the_start(postgres_url: str, tmp_path: 
         open_store(settings)
 
 
-def test_a_user_without_rights_is_said_at_the_start(postgres_url: str, tmp_path: Path) -> None:
-    role = f"r{psycopg.conninfo.conninfo_to_dict(postgres_url)['dbname']}"
-    administer(postgres_url, f"CREATE ROLE {role} LOGIN")
-    url = postgres_url.replace("user=leaf", f"user={role}")
+@pytest.fixture
+def empty_url(postgres_server: str) -> Iterator[str]:
+    """A database without any tables: those that are there are of whoever made them."""
+    url = fresh(postgres_server)
+    yield url
+    drop(url)
+
+
+def test_a_user_without_rights_is_said_at_the_start(empty_url: str, tmp_path: Path) -> None:
+    role = f"r{psycopg.conninfo.conninfo_to_dict(empty_url)['dbname']}"
+    administer(empty_url, f"CREATE ROLE {role} LOGIN")
+    url = empty_url.replace("user=leaf", f"user={role}")
     with pytest.raises(LeafError, match="may not do in the database"):
         open_store(Settings(home=tmp_path, database_url=url))
 
 
 def test_a_server_that_takes_no_more_connections_is_said_and_works_later(
-    postgres_url: str, tmp_path: Path
+    empty_url: str, tmp_path: Path
 ) -> None:
-    role = f"s{psycopg.conninfo.conninfo_to_dict(postgres_url)['dbname']}"
+    role = f"s{psycopg.conninfo.conninfo_to_dict(empty_url)['dbname']}"
     administer(
-        postgres_url,
+        empty_url,
         f"CREATE ROLE {role} LOGIN CONNECTION LIMIT 1",
         f"GRANT ALL ON SCHEMA public TO {role}",
     )
-    url = postgres_url.replace("user=leaf", f"user={role}")
+    url = empty_url.replace("user=leaf", f"user={role}")
     with psycopg.connect(url), pytest.raises(StoreError, match="takes no more connections"):
         open_store(Settings(home=tmp_path, database_url=url))
     open_store(Settings(home=tmp_path, database_url=url)).close()

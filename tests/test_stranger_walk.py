@@ -98,7 +98,7 @@ def world(
     folder = tmp_path_factory.mktemp("strangers")
     home, url = folder / "home", ""
     if request.param == "postgres":
-        url = postgres.fresh(request.getfixturevalue("postgres_server"))
+        url = postgres.of_test(request)
         restore(Settings(home=home, database_url=url), planted.backup)
     else:
         shutil.copytree(planted.home, home)

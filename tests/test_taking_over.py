@@ -31,7 +31,7 @@ OLDER = Holder("older-1.x", "leaf-0", 99)
 def databases(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[Place]:
-    url = postgres.fresh(request.getfixturevalue("postgres_server"))
+    url = postgres.of_test(request)
     with process_kit.opened(tmp_path_factory.mktemp("here"), url) as opened:
         yield opened
 

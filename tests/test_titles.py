@@ -94,7 +94,7 @@ def test_the_first_answer_gives_the_chat_a_title_and_no_other_does(
 ) -> None:
     url = ""
     if engine == "postgres":
-        url = postgres.fresh(request.getfixturevalue("postgres_server"))
+        url = postgres.of_test(request)
     brain = Writer()
     brain.go_on.clear()
     with desk(tmp_path, brain, database_url=url) as (_leaf, own, server):
