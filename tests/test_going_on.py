@@ -131,6 +131,24 @@ def test_a_question_that_was_begun_already_is_let_go_unless_that_was_here(
     assert {*here.board.live} == {*here.board.runs} == ({found.message.id} if goes_on else set())
 
 
+def test_a_question_that_is_stopped_while_it_is_claimed_is_not_begun(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, found = here.place, here.place.asked()
+
+    def stop(*_: object) -> bool:
+        args = (place.db, found.scope, found.message.id)
+        stopping = threading.Thread(target=messages.stop_pending, args=args)
+        stopping.start()
+        stopping.join(10)
+        return False
+
+    monkeypatch.setattr(leases, "_comes_later", stop)
+    claims(here, found)
+    assert (place.status(found), place.holder(found)) == ("stopped", None)
+    assert (here.waits(), {*here.board.live}, place.begun) == ([], set(), [])
+
+
 def test_a_process_that_has_its_history_alone_forgets_a_question_that_is_gone(here: Here) -> None:
     found = here.place.written(here.id)
     here.dispatcher.holder = None

@@ -201,10 +201,13 @@ def claim(
             return "busy"
         if holder and _is_full(tx, scope, holder):
             return "full"
-        tx.execute(
-            "UPDATE messages SET status = 'streaming', updated_at = :at WHERE id = :id",
+        begun = tx.read(  # but one that was stopped meanwhile, which waits for nobody's chat
+            "UPDATE messages SET status = 'streaming', updated_at = :at WHERE id = :id AND "
+            "status = 'pending' RETURNING id",
             {"at": now(), "id": message_id},
         )
+        if not begun:
+            return "gone"
         tx.tell(LIVE)
         if holder:
             _appear(tx, holder)
