@@ -33,7 +33,7 @@ from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Run
 from leaf.runs.shown import keep_shown
 from leaf.runs.steps import DurableSteps, LeaveError
-from leaf.runs.waiting import QueueEntry
+from leaf.runs.waiting import QueueEntry, QueuePlace
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.store import Store, cells, fence, leases, messages
 from leaf.store.changes import Change
@@ -162,6 +162,19 @@ class Runs:
                 for lease in leases.unscoped_all(self._db)
             ]
         )
+
+    def place(self, message_id: str) -> QueuePlace | None:
+        """Where a question stands that waits, in whichever process. Raises StoreError."""
+        return (self.board if self._alone else self._elsewhere).place(message_id)
+
+    def running_chats(self, workspace_id: str) -> frozenset[str]:
+        """Ids of the workspace's chats in which an answer is being written or waits, in whichever
+        process. Raises StoreError."""
+        return (self.board if self._alone else self._elsewhere).running_chats(workspace_id)
+
+    @property
+    def _alone(self) -> bool:
+        return self._presence is None or self.board.alone
 
     def watch(self, message_id: str) -> Run | None:
         """The run, waiting, live or just finished, readable from its first chunk; None when only

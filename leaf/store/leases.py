@@ -56,6 +56,16 @@ class Written:
 
 
 @dataclass(frozen=True)
+class WaitingQuestion:
+    """Of a question that waits."""
+
+    ahead: int
+    """Answers of its chat that come first."""
+    written: int
+    """Answers that are being written for whoever asked."""
+
+
+@dataclass(frozen=True)
 class Heartbeat:
     """What a process learns when its heart beats."""
 
@@ -261,6 +271,35 @@ def unscoped_all(db: Database) -> list[Written]:
 def unscoped_known(db: Database) -> frozenset[str]:
     """Ids of the answers that have a lease, whoever holds it."""
     return frozenset(str(r["message_id"]) for r in db.read("SELECT message_id FROM run_leases"))
+
+
+def unscoped_waiting(db: Database, message_ids: Collection[str]) -> frozenset[str]:
+    """Those of the answers that wait to be begun, by whichever process."""
+    those, ids = one_of("id", list(message_ids))
+    rows = db.read(f"SELECT id FROM messages WHERE {those} AND status = 'pending'", ids)
+    return frozenset(str(row["id"]) for row in rows)
+
+
+def unscoped_standing(db: Database, message_id: str) -> WaitingQuestion | None:
+    """By the rules of `claim`; None for an answer that does not wait."""
+    rows = db.read(
+        "SELECT (SELECT count(*) FROM messages x WHERE x.chat_id = m.chat_id AND (x.status = "
+        "'streaming' OR x.status = 'pending' AND (x.created_at, x.id) < (m.created_at, m.id))) "
+        "AS ahead, (SELECT count(*) FROM run_leases l WHERE l.user_id = m.user_id) AS written "
+        "FROM messages m WHERE m.id = :message AND m.status = 'pending'",
+        {"message": message_id},
+    )
+    return WaitingQuestion(**rows[0]) if rows else None
+
+
+def unscoped_running_chats(db: Database, workspace_id: str) -> frozenset[str]:
+    """Ids of the workspace's chats in which an answer is being written or waits."""
+    rows = db.read(
+        "SELECT DISTINCT m.chat_id FROM messages m JOIN chats c ON c.id = m.chat_id WHERE "
+        "m.status IN ('pending', 'streaming') AND c.workspace_id = :workspace",
+        {"workspace": workspace_id},
+    )
+    return frozenset(str(row["chat_id"]) for row in rows)
 
 
 def unscoped_leave_to_all(db: Database, found: Unfinished, version: str) -> None:
