@@ -471,6 +471,21 @@ def test_what_ended_by_itself_is_not_ended_once_more(here: Here, why: str) -> No
     assert place.holder(found) == (None if why == "waiting" else OTHER.id)
 
 
+def test_an_answer_that_is_saved_while_it_is_taken_away_stays_whole(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, found = here.place, here.place.written(OTHER.id)
+    parts: Any = [{"type": "text", "text": "Whole.", "state": "done"}]
+    messages.finish(
+        place.db, found.scope, found.message.id, parts=parts, raw=[], usage={}, status="completed"
+    )
+    monkeypatch.setattr(messages, "unscoped_get", lambda *_: found)  # as it was a moment before
+    here.runs._end_elsewhere(found.message.id)
+    monkeypatch.undo()
+    assert place.found(found.message.id).message.parts == parts
+    assert (place.status(found), place.holder(found)) == ("completed", None)
+
+
 def test_room_is_counted_over_all_processes(place: Place) -> None:
     here = Here(place, QueueLimits(per_user=3, total=1))
     here.board.alone = False

@@ -222,8 +222,8 @@ class Runs:
             answer = messages.unscoped_get(self._db, message_id)
             if self.board.closed or answer is None or answer.message.status != "streaming":
                 return
-            if self._dispatcher.holder is not None:
-                leases.unscoped_seize(self._db, answer, self._dispatcher.holder)
+            holder = self._dispatcher.holder
+            if holder is not None and leases.unscoped_seize(self._db, answer, holder):
                 self._dispatcher.end(answer, "stopped", elsewhere=True)
         except LeafError as e:
             logger.warning("run %s was not stopped: %s", message_id, e)
@@ -335,8 +335,7 @@ class Runs:
             raise RunError(
                 "Another process writes this run.", "It is taken over by itself if that one ends."
             )
-        else:
-            leases.unscoped_seize(self._db, answer, self._presence.holder)
+        elif leases.unscoped_seize(self._db, answer, self._presence.holder):
             self._dispatcher.take(answer)
 
     # Answering

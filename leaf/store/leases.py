@@ -322,17 +322,27 @@ def unscoped_take(db: Database, message_id: str, holder: Holder) -> bool:
     return bool(rows)
 
 
-def unscoped_seize(db: Database, found: Unfinished, holder: Holder) -> None:
-    """Take an answer away from whoever has it: what that one writes from now on is not kept."""
+def unscoped_seize(db: Database, found: Unfinished, holder: Holder) -> bool:
+    """Take an answer away from whoever has it: what that one writes from now on is not kept. False
+    for one that is over by now."""
+    values = {"id": holder.id, "message": found.message.id}
     with db.transaction(found.scope) as tx:
         _appear(tx, holder)
-        _insert(tx, found.scope, found.message, NOBODY, holder.version)
-        tx.execute(
+        # The lease goes with the saved answer: who waits here for that finds neither.
+        held = tx.read(
             "UPDATE run_leases SET process_id = :id, token = token + 1, taken_at = now() "
-            "WHERE message_id = :message",
-            {"id": holder.id, "message": found.message.id},
+            "WHERE message_id = :message RETURNING token",
+            values,
         )
+        if not held:
+            if not tx.read(
+                "SELECT 1 AS yes FROM messages WHERE id = :message AND status = 'streaming'",
+                {"message": found.message.id},
+            ):
+                return False
+            _insert(tx, found.scope, found.message, holder.id, holder.version)
         tx.tell(RUNS)
+    return True
 
 
 def unscoped_want_stop(db: Database, found: Unfinished, silence: float) -> bool:
