@@ -572,10 +572,11 @@ def test_what_the_end_of_an_answer_was_is_told_before_it_is_read(
         ("streaming", ("abort", ELSEWHERE)),
         ("pending", ("abort", ELSEWHERE)),
         ("deleted", ("error", "The chat of this answer was deleted.")),
+        ("away", ("abort", ELSEWHERE)),
     ],
 )
 def test_who_follows_an_answer_is_told_how_it_ended(
-    here: Here, status: str, ends: tuple[str, str]
+    here: Here, status: str, ends: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = here.place
     found = place.written(OTHER.id)
@@ -586,11 +587,14 @@ def test_who_follows_an_answer_is_told_how_it_ended(
     run.elsewhere = True
     if status == "deleted":
         place.rows("DELETE FROM messages")
+    elif status == "away":
+        monkeypatch.setattr(messages, "unscoped_get", away)
     else:
         place.rows(f"UPDATE messages SET status = '{status}', error = 'It went wrong.'")
     last = here.elsewhere._last_of(found.message.id)
+    monkeypatch.undo()
     assert tuple(last.values()) == ends
-    goes_on = status in ("streaming", "pending")
+    goes_on = status in ("streaming", "pending", "away")
     assert (found.message.id in here.board.runs) != goes_on, "another run is followed next"
     assert here.elsewhere._goes_on(found.message.id) == goes_on
 

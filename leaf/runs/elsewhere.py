@@ -10,7 +10,7 @@ from functools import partial
 
 from leaf.agent.ends import STOPPED
 from leaf.agent.events import Chunk, chunk
-from leaf.errors import RunError
+from leaf.errors import RunError, StoreError
 from leaf.runs.batches import BatchFollower, told
 from leaf.runs.board import ELSEWHERE, RunBoard
 from leaf.runs.engine import MARKS, Engine
@@ -104,8 +104,12 @@ class Elsewhere:
         return answer is not None and answer.message.status in ("pending", "streaming")
 
     def _last_of(self, message_id: str) -> Chunk:
-        answer = messages.unscoped_get(self._db, message_id)
-        if answer is not None and answer.message.status in ("pending", "streaming"):
+        try:
+            answer = messages.unscoped_get(self._db, message_id)
+            goes_on = answer is not None and answer.message.status in ("pending", "streaming")
+        except StoreError:  # nobody knows how it stands, and whoever watches looks again
+            answer, goes_on = None, True
+        if goes_on:
             with self._board.news:  # another run of it is followed when somebody looks again
                 run = self._board.runs.get(message_id)
                 if run is not None and run.elsewhere:
