@@ -21,7 +21,7 @@ from leaf.runs.run import Run
 from leaf.runs.steps import Stream
 from leaf.shapes.chunks import chunk
 from leaf.store import chats, leases, messages
-from leaf.store.changes import Change
+from leaf.store.changes import LIVE, Change
 from leaf.store.fence import Fence, FencedError
 from leaf.store.leases import Holder
 from leaf.store.model import Unfinished
@@ -186,6 +186,26 @@ def test_a_question_that_could_not_be_claimed_is_left_for_moments(
         here.board.news.notify_all()
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_what_others_have_begun_waits_here_no_more_but_what_was_perhaps_claimed_here_does(
+    here: Here,
+) -> None:
+    place = here.place
+    waits, theirs, unsure = place.asked(), place.asked(), place.asked()
+    for one in (waits, theirs, unsure):
+        here.board.wait(ticket_of(one))
+    run = here.board.runs[theirs.message.id]
+    leases.claim(place.db, theirs.scope, theirs.message.id, OTHER)
+    leases.claim(place.db, unsure.scope, unsure.message.id, here.presence.holder)
+    here.dispatcher.unsure.add(unsure.message.id)
+    here.board.heard([Change(place.scope.workspace_id, LIVE)])
+    here.dispatcher._let_go_of_begun(here.board.doubtful())
+    assert here.waits() == [waits.message.id, unsure.message.id]
+    assert run.read().chunks == (chunk("abort", reason=ELSEWHERE),)
+    assert here.board.doubtful() == set(), "they were looked at"
+    here.board.heard([Change("another workspace", LIVE)])
+    assert here.board.doubtful() == set()
 
 
 # Going on

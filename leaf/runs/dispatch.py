@@ -87,7 +87,7 @@ class Dispatcher:
         except LeafError as e:
             logger.info("it is not known what others have begun: %s", logs.reason(e))
             return
-        for message_id in doubtful - waiting:
+        for message_id in doubtful - waiting - self.unsure:  # which may have been claimed here
             self._board.waits_no_more(message_id)
 
     def _put_off(self, entry: QueueEntry, error: LeafError) -> None:
