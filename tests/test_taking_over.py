@@ -178,6 +178,52 @@ def test_what_nobody_may_see_any_more_is_ended(here: Here) -> None:
     assert here.place.holder(found) is None
 
 
+def test_what_nobody_writes_comes_before_what_waits(place: Place) -> None:
+    here = Here(place, QueueLimits(per_user=99, total=1))
+    first, left, asked = here.writes(), place.left(), place.asked()
+    here.board.wait(ticket_of(asked), asked=True)
+    here.presence._look()
+    assert place.holder(left) == "", "there is no room"
+    here.board.release(first.message.id)
+    here.presence.ended()
+    assert here.board.next() is None, "what was begun before is to go on first"
+    here.presence._look()
+    assert begun(place, left)
+    assert here.board.next() is None, "there is no room"
+    here.board.release(left.message.id)
+    assert here.board.next() == ticket_of(asked)
+
+
+def test_room_that_a_question_is_just_taking_is_none(place: Place) -> None:
+    here = Here(place, QueueLimits(per_user=99, total=1))
+    left, here.board.claiming = place.left(), True
+    here.presence.adopt()
+    assert (place.holder(left), here.board.reserved) == ("", True)
+    here.board.claiming = False
+    here.presence.adopt()
+    assert (place.holder(left), here.board.reserved) == (here.id, False)
+
+
+def test_room_is_kept_no_longer_than_there_is_something_left(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Here(place, QueueLimits(per_user=99, total=1))
+    here.writes()
+    left = place.left()
+    here.presence._look()
+    assert here.board.reserved
+    assert leases.unscoped_take(place.db, left.message.id, OTHER)
+    here.presence._look()
+    assert not here.board.reserved
+    leases.unscoped_leave(place.db, OTHER.id)
+    here.presence._look()
+    assert here.board.reserved
+    monkeypatch.setattr(leases, "unscoped_known", away)
+    with pytest.raises(StoreBusyError):
+        here.presence._look()
+    assert not here.board.reserved
+
+
 # A beat
 
 

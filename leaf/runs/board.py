@@ -70,6 +70,11 @@ class RunBoard:
         """Message ids of those among them of which the others were told."""
         self.alone = True
         """Whether no other process shares the history, so that all that waits is this one's."""
+        self.reserved = False
+        """Whether the next room here is for an answer that nobody writes any more: it was begun before
+        what waits."""
+        self.claiming = False
+        """Whether a question is being claimed, which will need room."""
         self._reasons: dict[str, str] = {}
         """Message id -> what was said last of why it is not written just now."""
         self.told = 0
@@ -112,6 +117,18 @@ class RunBoard:
         """How much there is to do."""
         with self.news:
             return Load(len(self.live), len(self.waiting))
+
+    def has_room(self) -> bool:
+        """Whether one more answer may be written here."""
+        with self.news:
+            return not self.closed and len(self.live) + self.claiming < self.limits.total
+
+    def reserve(self, reserved: bool) -> None:
+        """Keep the next room for what nobody writes, or for it no longer."""
+        with self.news:
+            if self.reserved != reserved:
+                self.reserved = reserved
+                self.news.notify_all()
 
     def for_room(self, elsewhere: Collection[QueueEntry] = ()) -> int:
         """How many questions wait for nothing but room in this process, each counted by the one that
@@ -205,7 +222,7 @@ class RunBoard:
 
     def next(self) -> QueueEntry | None:
         """Whose turn it is, if anybody's."""
-        if self.closed:
+        if self.closed or self.reserved:
             return None
         now = time.monotonic()
         self.busy_until = {

@@ -51,6 +51,7 @@ class Dispatcher:
             with self._board.news:
                 doubtful = self._board.doubtful() if self.holder else frozenset()
                 entry = None if doubtful else self._board.next()
+                self._board.claiming = entry is not None
                 offers = entry is None and self._board.to_offer()
                 if not (doubtful or entry or offers):
                     now = time.monotonic()
@@ -78,6 +79,8 @@ class Dispatcher:
                     "The log has the details.",
                 ),
             )
+        finally:
+            self._board.claiming = False
 
     def _let_go_of_begun(self, doubtful: Set[str]) -> None:
         """Let go of those that were begun, stopped or withdrawn by another process: whoever watches

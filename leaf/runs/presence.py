@@ -103,6 +103,12 @@ class Presence:
         """Have it look now."""
         self._news.set()
 
+    def ended(self) -> None:
+        """An answer is over here, and there is room for another."""
+        if self._board.reserved:
+            self._told = True
+            self._news.set()
+
     def enter(self) -> None:
         """Be there, and let go what earlier processes in this one's place held."""
         leases.unscoped_enter(self._db, self.holder)
@@ -158,6 +164,7 @@ class Presence:
             return self._look_and_adopt(told)
         except Exception:  # it is looked for at the next beat
             self._told = self._told or told
+            self._board.reserve(False)
             raise
 
     def _look_and_adopt(self, told: bool) -> bool:
@@ -179,6 +186,8 @@ class Presence:
             told = True
         if told:
             self.adopt()
+        elif standing is not None and not standing.left:
+            self._board.reserve(False)
         return standing is not None and not standing.others
 
     def _look_at(self, live: Collection[str], mine: Mapping[str, bool]) -> None:
@@ -207,21 +216,32 @@ class Presence:
                 self._go_on(answer, stop=mine[message_id])
 
     def _take_free(self, unfinished: dict[str, Unfinished]) -> None:
-        for lease in leases.unscoped_mine(self._db, NOBODY).values():
-            if self._board.closed or self._board.load().running >= self._board.limits.total:
-                return
-            if lease.message_id in self._board.live:
-                continue  # what is left of it here ends first
-            if answer := unfinished.get(lease.message_id):
-                self._take(answer, lease)
-            else:
-                leases.unscoped_sweep(self._db)
+        """As far as there is room. For the others the next room is kept: behind all that waits they
+        would not go on for as long as enough is asked."""
+        left = leases.unscoped_mine(self._db, NOBODY).values()
+        mine = [lease for lease in left if self._is_for_this(lease)]
+        self._board.reserve(bool(mine))
+        waits = False
+        try:
+            for lease in mine:
+                if answer := unfinished.get(lease.message_id):
+                    if waits := not self._board.has_room():
+                        return
+                    self._take(answer, lease)
+                else:
+                    leases.unscoped_sweep(self._db)
+        finally:
+            self._board.reserve(waits)
+
+    def _is_for_this(self, lease: Lease) -> bool:
+        """One of another version is left to those that can go on with it, as long as there are any;
+        where something of it is left here, that ends first."""
+        if lease.message_id in self._board.live:
+            return False
+        return lease.version == VERSION or not leases.unscoped_can_run(self._db, lease.version)
 
     def _take(self, answer: Unfinished, lease: Lease) -> None:
-        """One answer, if nobody is quicker. One of another version is left to those that can go on
-        with it, as long as there are any."""
-        if lease.version != VERSION and leases.unscoped_can_run(self._db, lease.version):
-            return
+        """One answer, if nobody is quicker."""
         if leases.unscoped_take(self._db, lease.message_id, self.holder):
             logger.info("run %s is taken over", lease.message_id)
             self._go_on(answer, stop=lease.stop)

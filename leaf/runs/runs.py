@@ -368,6 +368,7 @@ class Runs:
         live = self.board.release(message_id)
         if live is not None and self._presence is not None:
             self._presence.tell(live.stream.untold(message_id))  # its end, which is shown last
+            self._presence.ended()
 
     def _leave(self, message_id: str, reason: str = "") -> None:
         """A run did not come to its end here: another process has it, or it is begun again in a
