@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -28,7 +29,8 @@ from leaf.store import (
     usage,
     users,
 )
-from leaf.store.changes import ALL, RUNS, TOPICS, Change, Hub, topics_of
+from leaf.store.changes import ALL, EVERYWHERE, RUNS, TOPICS, Change, Hub, topics_of
+from leaf.store.listener import Listener
 from leaf.store.model import Scope
 from tests import forked_programs
 from tests.leaf_kit import opened
@@ -199,6 +201,24 @@ def test_a_thread_waits_for_its_own_workspace_without_asking() -> None:
     assert woken.wait(SOON)
     thread.join()
     assert not hub.wait("mine", hub.position, 0.0)
+
+
+def test_what_was_told_before_a_process_could_listen_is_looked_for(postgres_url: str) -> None:
+    refused: list[str] = []
+
+    def connect() -> psycopg.Connection[Any]:
+        if not refused:
+            refused.append("once")
+            raise psycopg.OperationalError("too many clients")
+        return psycopg.connect(postgres_url, autocommit=True)
+
+    hub = Hub()
+    listener = Listener(hub, connect, lambda *_: None)
+    listener.start()
+    try:
+        assert hub.wait(EVERYWHERE, 0, 20, [RUNS])
+    finally:
+        listener.close()
 
 
 def test_where_something_may_have_been_missed_everybody_looks() -> None:
