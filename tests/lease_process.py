@@ -44,6 +44,27 @@ class Commands:
         chat_id = self._desk.message(message_id).chat_id
         return self._desk.ask(text, chats.get(self._desk.db, self._desk.scope, chat_id)).id
 
+    def withdraw(self, message_id: str) -> str:
+        return self._desk.runs.withdraw(self._desk.scope, message_id).id
+
+    def place(self, message_id: str) -> str:
+        """How many come before a question that waits, and what else holds it back; `none` for
+        another."""
+        place = self._desk.runs.place(message_id)
+        return f"{place.ahead} {place.limit}".strip() if place else "none"
+
+    def waits(self, _: str) -> str:
+        """Ids of what waits in its queue."""
+        return " ".join(one.message_id for one in self._desk.runs.board.waiting.entries())
+
+    def shown(self, message_id: str) -> str:
+        """What viewers were shown of an answer so far."""
+        return "".join(c["delta"] for c in self._desk.shown(message_id, "text-delta"))
+
+    def running(self, _: str) -> str:
+        """Chats that are at work."""
+        return " ".join(sorted(self._desk.runs.running_chats(self._desk.scope.workspace_id)))
+
     def load(self, _: str) -> str:
         """How many questions wait in its queue, and how many for room alone."""
         self._desk.runs._presence.adopt()  # type: ignore[union-attr]

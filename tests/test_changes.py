@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -28,7 +29,8 @@ from leaf.store import (
     usage,
     users,
 )
-from leaf.store.changes import ALL, RUNS, TOPICS, Change, Hub, topics_of
+from leaf.store.changes import ALL, EVERYWHERE, RUNS, TOPICS, Change, Hub, topics_of
+from leaf.store.listener import Listener
 from leaf.store.model import Scope
 from tests import forked_programs
 from tests.leaf_kit import opened
@@ -79,7 +81,11 @@ def test_a_transaction_that_is_rolled_back_tells_nothing(store: Store, scope: Sc
 def test_what_only_holds_a_row_or_beats_is_no_change(store: Store, scope: Scope) -> None:
     assert topics_of("UPDATE workspaces SET name = name WHERE id = :id") == frozenset()
     assert topics_of("UPDATE documents AS d SET title = d.title WHERE d.id = :id") == frozenset()
+    assert topics_of("UPDATE messages SET status = 'streaming' WHERE id = :id") == frozenset()
     assert topics_of("UPDATE chats SET title = :title WHERE id = :id") == {"chats"}
+    assert topics_of("UPDATE chats SET model = '' WHERE id = :id") == {"chats"}
+    assert topics_of("UPDATE jobs SET state = 'working' WHERE id = :id") == {"jobs"}
+    assert topics_of("UPDATE jobs SET total = (SELECT 1) WHERE id = :id") == {"jobs"}
     job = jobs.begin(store.db, scope, "files", "arriving", 2, {}, "here")
     before = store.db.changes.position
     jobs.append(store.db, scope, job.id, [("a.csv", {}, "")])
@@ -115,6 +121,27 @@ def test_an_answer_and_what_it_used_are_told_under_their_topics(
     messages.finish(store.db, scope, answer.id, parts=[], raw=[], usage={}, status="completed")
     assert told(store, scope, before) == {"usage", "messages", "chats"}
     assert told(store, other, before) == set()
+
+
+def test_a_question_that_is_stopped_before_it_is_begun_is_told(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    answer = messages.add_exchange(store.db, scope, chat.id, [{"type": "text", "text": "?"}]).answer
+    before = store.db.changes.position
+    assert messages.stop_pending(store.db, scope, answer.id)
+    assert told(store, scope, before) == {"messages"}
+
+
+def test_a_job_whose_files_are_all_there_or_that_goes_on_is_told(
+    store: Store, scope: Scope
+) -> None:
+    job = jobs.begin(store.db, scope, "files", "arriving", 0, {}, "here")
+    before = store.db.changes.position
+    jobs.all_there(store.db, scope, job.id)
+    assert told(store, scope, before) == {"jobs"}
+    jobs.end(store.db, job.id, "stopped")
+    before = store.db.changes.position
+    assert jobs.go_on(store.db, scope, job.id, "here")
+    assert told(store, scope, before) == {"jobs"}
 
 
 def test_answers_that_are_ended_for_somebody_are_told_to_whoever_writes_them(
@@ -174,6 +201,24 @@ def test_a_thread_waits_for_its_own_workspace_without_asking() -> None:
     assert woken.wait(SOON)
     thread.join()
     assert not hub.wait("mine", hub.position, 0.0)
+
+
+def test_what_was_told_before_a_process_could_listen_is_looked_for(postgres_url: str) -> None:
+    refused: list[str] = []
+
+    def connect() -> psycopg.Connection[Any]:
+        if not refused:
+            refused.append("once")
+            raise psycopg.OperationalError("too many clients")
+        return psycopg.connect(postgres_url, autocommit=True)
+
+    hub = Hub()
+    listener = Listener(hub, connect, lambda *_: None)
+    listener.start()
+    try:
+        assert hub.wait(EVERYWHERE, 0, 20, [RUNS])
+    finally:
+        listener.close()
 
 
 def test_where_something_may_have_been_missed_everybody_looks() -> None:

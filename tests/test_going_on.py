@@ -21,7 +21,7 @@ from leaf.runs.run import Run
 from leaf.runs.steps import Stream
 from leaf.shapes.chunks import chunk
 from leaf.store import chats, leases, messages
-from leaf.store.changes import Change
+from leaf.store.changes import LIVE, Change
 from leaf.store.fence import Fence, FencedError
 from leaf.store.leases import Holder
 from leaf.store.model import Unfinished
@@ -131,6 +131,24 @@ def test_a_question_that_was_begun_already_is_let_go_unless_that_was_here(
     assert {*here.board.live} == {*here.board.runs} == ({found.message.id} if goes_on else set())
 
 
+def test_a_question_that_is_stopped_while_it_is_claimed_is_not_begun(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, found = here.place, here.place.asked()
+
+    def stop(*_: object) -> bool:
+        args = (place.db, found.scope, found.message.id)
+        stopping = threading.Thread(target=messages.stop_pending, args=args)
+        stopping.start()
+        stopping.join(10)
+        return False
+
+    monkeypatch.setattr(leases, "_comes_later", stop)
+    claims(here, found)
+    assert (place.status(found), place.holder(found)) == ("stopped", None)
+    assert (here.waits(), {*here.board.live}, place.begun) == ([], set(), [])
+
+
 def test_a_process_that_has_its_history_alone_forgets_a_question_that_is_gone(here: Here) -> None:
     found = here.place.written(here.id)
     here.dispatcher.holder = None
@@ -168,6 +186,26 @@ def test_a_question_that_could_not_be_claimed_is_left_for_moments(
         here.board.news.notify_all()
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_what_others_have_begun_waits_here_no_more_but_what_was_perhaps_claimed_here_does(
+    here: Here,
+) -> None:
+    place = here.place
+    waits, theirs, unsure = place.asked(), place.asked(), place.asked()
+    for one in (waits, theirs, unsure):
+        here.board.wait(ticket_of(one))
+    run = here.board.runs[theirs.message.id]
+    leases.claim(place.db, theirs.scope, theirs.message.id, OTHER)
+    leases.claim(place.db, unsure.scope, unsure.message.id, here.presence.holder)
+    here.dispatcher.unsure.add(unsure.message.id)
+    here.board.heard([Change(place.scope.workspace_id, LIVE)])
+    here.dispatcher._let_go_of_begun(here.board.doubtful())
+    assert here.waits() == [waits.message.id, unsure.message.id]
+    assert run.read().chunks == (chunk("abort", reason=ELSEWHERE),)
+    assert here.board.doubtful() == set(), "they were looked at"
+    here.board.heard([Change("another workspace", LIVE)])
+    assert here.board.doubtful() == set()
 
 
 # Going on
@@ -453,6 +491,21 @@ def test_what_ended_by_itself_is_not_ended_once_more(here: Here, why: str) -> No
     assert place.holder(found) == (None if why == "waiting" else OTHER.id)
 
 
+def test_an_answer_that_is_saved_while_it_is_taken_away_stays_whole(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, found = here.place, here.place.written(OTHER.id)
+    parts: Any = [{"type": "text", "text": "Whole.", "state": "done"}]
+    messages.finish(
+        place.db, found.scope, found.message.id, parts=parts, raw=[], usage={}, status="completed"
+    )
+    monkeypatch.setattr(messages, "unscoped_get", lambda *_: found)  # as it was a moment before
+    here.runs._end_elsewhere(found.message.id)
+    monkeypatch.undo()
+    assert place.found(found.message.id).message.parts == parts
+    assert (place.status(found), place.holder(found)) == ("completed", None)
+
+
 def test_room_is_counted_over_all_processes(place: Place) -> None:
     here = Here(place, QueueLimits(per_user=3, total=1))
     here.board.alone = False
@@ -539,10 +592,11 @@ def test_what_the_end_of_an_answer_was_is_told_before_it_is_read(
         ("streaming", ("abort", ELSEWHERE)),
         ("pending", ("abort", ELSEWHERE)),
         ("deleted", ("error", "The chat of this answer was deleted.")),
+        ("away", ("abort", ELSEWHERE)),
     ],
 )
 def test_who_follows_an_answer_is_told_how_it_ended(
-    here: Here, status: str, ends: tuple[str, str]
+    here: Here, status: str, ends: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = here.place
     found = place.written(OTHER.id)
@@ -553,11 +607,14 @@ def test_who_follows_an_answer_is_told_how_it_ended(
     run.elsewhere = True
     if status == "deleted":
         place.rows("DELETE FROM messages")
+    elif status == "away":
+        monkeypatch.setattr(messages, "unscoped_get", away)
     else:
         place.rows(f"UPDATE messages SET status = '{status}', error = 'It went wrong.'")
     last = here.elsewhere._last_of(found.message.id)
+    monkeypatch.undo()
     assert tuple(last.values()) == ends
-    goes_on = status in ("streaming", "pending")
+    goes_on = status in ("streaming", "pending", "away")
     assert (found.message.id in here.board.runs) != goes_on, "another run is followed next"
     assert here.elsewhere._goes_on(found.message.id) == goes_on
 

@@ -212,6 +212,28 @@ def test_a_job_that_was_taken_up_while_the_database_fell_over_is_gone_on_with(
     assert other.begun.wait(10)
 
 
+def test_a_fault_under_one_job_keeps_no_other_from_being_gone_on_with(
+    shared: tuple[Worker, Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone, other = shared
+    scope = users.ensure_local_user(gone.store.db)
+    faulty, whole = (gone.jobs.begin(scope, "drive").id for _ in range(2))
+    leases.unscoped_leave(gone.store.db, gone.id)
+    resume = other.jobs._resume
+
+    def fail(scope: Scope, job_id: str) -> None:
+        if job_id == faulty:
+            raise RuntimeError("A fault of Leaf, or of a library.")
+        resume(scope, job_id)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(other.jobs, "_resume", fail)
+        other.jobs.adopt()
+    assert {*other.jobs._live} == {whole}
+    other.jobs.adopt()
+    assert {*other.jobs._live} == {faulty, whole}
+
+
 @pytest.mark.parametrize(("minutes", "taken"), [(20, True), (5, False)])
 def test_a_job_of_a_process_without_an_id_is_taken_up_once_nothing_has_happened_for_long(
     shared: tuple[Worker, Worker], minutes: int, taken: bool

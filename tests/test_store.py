@@ -40,6 +40,7 @@ from leaf.store import (
     consents,
     documents,
     drive_files,
+    edited_steps,
     files,
     integrations,
     leases,
@@ -52,6 +53,7 @@ from leaf.store import (
     users,
 )
 from leaf.store.blobs import Blobs
+from leaf.store.edited_steps import EditedStep
 from leaf.store.migrate import Migration, migrate, migrations
 from leaf.store.model import File, Message, Scope, UsageTotal
 from leaf.store.slugs import slug as slug_of
@@ -668,6 +670,26 @@ def test_two_uploads_of_the_same_bytes_at_once_make_a_row_a_name(
     found = in_threads(8, lambda i: add_file(store, scope, f"{i % 2}.csv", b"same").id)
     assert len(set(found)) == 2
     assert {f.name for f in files.list_files(store.db, scope)} == {"0.csv", "1.csv"}
+
+
+def test_of_edited_steps_that_one_person_begins_at_once_one_runs(
+    store: Store, scope: Scope
+) -> None:
+    chat = chats.create(store.db, scope)
+    answer = messages.add_exchange(store.db, scope, chat.id, []).answer
+    messages.stop_pending(store.db, scope, answer.id)
+    step = EditedStep(
+        "", "", answer.id, "c", "", "", "query_tables", {}, "running", datetime.now(UTC)
+    )
+
+    def begin(_: int) -> bool:
+        try:
+            edited_steps.begin(store.db, scope, step)
+        except InvalidInputError:
+            return False
+        return True
+
+    assert sum(in_threads(8, begin)) == 1
 
 
 def test_files_kept_by_an_earlier_version_get_further_names(settings: Settings) -> None:
@@ -1433,6 +1455,7 @@ def test_a_full_disk_keeps_no_half_blob(tmp_path: Path) -> None:
         from pathlib import Path
         from leaf.errors import StoreBusyError, StoreError
         from leaf.store.blobs import Blobs
+from leaf.store.edited_steps import EditedStep
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
         try:

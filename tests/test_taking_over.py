@@ -11,7 +11,7 @@ import pytest
 
 from leaf.errors import StoreBusyError, StoreError
 from leaf.runs import presence
-from leaf.runs.board import QueueLimits
+from leaf.runs.board import QueueLimits, ticket_of
 from leaf.runs.engine import VERSION
 from leaf.runs.presence import BEGUN_SECONDS
 from leaf.shapes.chunks import chunk
@@ -178,6 +178,52 @@ def test_what_nobody_may_see_any_more_is_ended(here: Here) -> None:
     assert here.place.holder(found) is None
 
 
+def test_what_nobody_writes_comes_before_what_waits(place: Place) -> None:
+    here = Here(place, QueueLimits(per_user=99, total=1))
+    first, left, asked = here.writes(), place.left(), place.asked()
+    here.board.wait(ticket_of(asked), asked=True)
+    here.presence._look()
+    assert place.holder(left) == "", "there is no room"
+    here.board.release(first.message.id)
+    here.presence.ended()
+    assert here.board.next() is None, "what was begun before is to go on first"
+    here.presence._look()
+    assert begun(place, left)
+    assert here.board.next() is None, "there is no room"
+    here.board.release(left.message.id)
+    assert here.board.next() == ticket_of(asked)
+
+
+def test_room_that_a_question_is_just_taking_is_none(place: Place) -> None:
+    here = Here(place, QueueLimits(per_user=99, total=1))
+    left, here.board.claiming = place.left(), True
+    here.presence.adopt()
+    assert (place.holder(left), here.board.reserved) == ("", True)
+    here.board.claiming = False
+    here.presence.adopt()
+    assert (place.holder(left), here.board.reserved) == (here.id, False)
+
+
+def test_room_is_kept_no_longer_than_there_is_something_left(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Here(place, QueueLimits(per_user=99, total=1))
+    here.writes()
+    left = place.left()
+    here.presence._look()
+    assert here.board.reserved
+    assert leases.unscoped_take(place.db, left.message.id, OTHER)
+    here.presence._look()
+    assert not here.board.reserved
+    leases.unscoped_leave(place.db, OTHER.id)
+    here.presence._look()
+    assert here.board.reserved
+    monkeypatch.setattr(leases, "unscoped_known", away)
+    with pytest.raises(StoreBusyError):
+        here.presence._look()
+    assert not here.board.reserved
+
+
 # A beat
 
 
@@ -199,6 +245,64 @@ def test_a_beat_tells_whether_there_are_others(here: Here) -> None:
     assert here.presence._look() is False
     leases.unscoped_leave(here.place.db, OTHER.id)
     assert here.presence._look() is True
+
+
+def test_what_is_this_ones_and_not_written_is_gone_on_with_at_the_second_beat(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = here.place
+    left, stops, claimed = place.left(), place.left(), place.asked()
+    take = leases.unscoped_take
+
+    def cut(*given: Any) -> bool:
+        take(*given)
+        raise StoreBusyError("The connection was lost.", "Perhaps it was kept.")
+
+    monkeypatch.setattr(leases, "unscoped_take", cut)
+    for _ in range(2):
+        with pytest.raises(StoreBusyError):
+            here.presence.adopt()
+    monkeypatch.undo()
+    assert [place.holder(f) for f in (left, stops)] == [here.id] * 2
+    assert leases.unscoped_want_stop(place.db, stops, 60)
+    here.board.wait(ticket_of(claimed))
+    leases.claim(place.db, claimed.scope, claimed.message.id, here.presence.holder)
+    for _ in range(2):  # the one that waits here is begun by the thread that claimed it
+        assert place.begun == []
+        assert place.status(stops) == "streaming"
+        here.presence._look()
+    assert begun(place, left)
+    assert place.status(stops) == "stopped"
+    assert {*here.board.live} == {left.message.id}
+
+
+def test_one_looks_again_where_what_is_left_could_not_be_taken_up(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "unscoped_known", away)
+    with pytest.raises(StoreBusyError):
+        here.presence._look()
+    monkeypatch.undo()
+    asked = here.place.asked()
+    here.presence._look()
+    assert here.waits() == [asked.message.id]
+
+
+def test_a_fault_under_one_answer_keeps_no_other_from_being_taken_up(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faulty, whole = here.place.left(), here.place.left()
+    go_on = here.dispatcher.go_on
+
+    def fail(found: Unfinished, *, stop: bool = False) -> None:
+        if found.message.id == faulty.message.id:
+            raise RuntimeError("A fault of Leaf, or of a library.")
+        go_on(found, stop=stop)
+
+    monkeypatch.setattr(here.dispatcher, "go_on", fail)
+    here.presence.adopt()
+    assert begun(here.place, whole)
+    assert here.board.live[faulty.message.id].again_at is not None
 
 
 def test_who_was_taken_for_gone_comes_back_without_what_it_wrote(here: Here) -> None:

@@ -76,7 +76,7 @@ class JobService:
         self._changed = threading.Condition()
         self._live: dict[str, LiveJob] = {}
         self._owed: list[tuple[Scope, str]] = []
-        """Jobs that this process has taken up and could not go on with, as the database was away."""
+        """Jobs that this process has taken up and could not go on with, as when the database was away."""
         self._places = Places(WORKING)
         self.announced = AnnouncedFiles(store, library, self._reopen)
         self._threads: list[threading.Thread] = []
@@ -132,8 +132,9 @@ class JobService:
                     "failed",
                     "You are not a member of this workspace any more.",
                 )
-            except StoreAwayError as e:
-                logger.warning("a job is gone on with later: %s", logs.reason(e))
+            except Exception as e:  # the others are claimed already, and nobody else's
+                fault = None if isinstance(e, LeafError) else e
+                logger.warning("a job is gone on with later: %s", logs.reason(e), exc_info=fault)
                 with self._changed:
                     self._owed.append((scope, job_id))
 

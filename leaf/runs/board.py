@@ -14,7 +14,7 @@ from leaf.runs.records import Load
 from leaf.runs.run import Run
 from leaf.runs.steps import Stream
 from leaf.runs.waiting import QueueEntry, QueuePlace, Waiting
-from leaf.store.changes import LIVE, Change, Hub
+from leaf.store.changes import EVERYWHERE, LIVE, Change, Hub
 from leaf.store.model import Unfinished
 
 ELSEWHERE = "This answer goes on in another process."
@@ -70,10 +70,18 @@ class RunBoard:
         """Message ids of those among them of which the others were told."""
         self.alone = True
         """Whether no other process shares the history, so that all that waits is this one's."""
+        self.reserved = False
+        """Whether the next room here is for an answer that nobody writes any more: it was begun before
+        what waits."""
+        self.claiming = False
+        """Whether a question is being claimed, which will need room."""
         self._reasons: dict[str, str] = {}
         """Message id -> what was said last of why it is not written just now."""
         self.told = 0
         """How many times answers changed, here or elsewhere."""
+        self._doubted: set[str] = set()
+        """Workspaces in which something was told that may have ended the waiting of a question here:
+        another process has begun it, or it was stopped or withdrawn there."""
         self.news = threading.Condition(threading.RLock())
         self.closed = False
 
@@ -110,6 +118,18 @@ class RunBoard:
         with self.news:
             return Load(len(self.live), len(self.waiting))
 
+    def has_room(self) -> bool:
+        """Whether one more answer may be written here."""
+        with self.news:
+            return not self.closed and len(self.live) + self.claiming < self.limits.total
+
+    def reserve(self, reserved: bool) -> None:
+        """Keep the next room for what nobody writes, or for it no longer."""
+        with self.news:
+            if self.reserved != reserved:
+                self.reserved = reserved
+                self.news.notify_all()
+
     def for_room(self, elsewhere: Collection[QueueEntry] = ()) -> int:
         """How many questions wait for nothing but room in this process, each counted by the one that
         was asked. `elsewhere` are answers that other processes write."""
@@ -135,6 +155,17 @@ class RunBoard:
             self._offered = self._offered.intersection(self.asked) | offers
         return frozenset(offers)
 
+    def doubtful(self) -> frozenset[str]:
+        """Message ids of the questions that wait here and perhaps nowhere else any more. From now on
+        they count as looked at."""
+        with self.news:
+            doubted, self._doubted = self._doubted, set()
+            return frozenset(
+                entry.message_id
+                for entry in self.waiting.entries()
+                if {entry.scope.workspace_id, EVERYWHERE} & doubted
+            )
+
     def wait(self, entry: QueueEntry, *, asked: bool = False) -> None:
         """Put a question into the queue, unless it is begun already. `asked`: of this process."""
         with self.news:
@@ -151,6 +182,7 @@ class RunBoard:
         """Count a run as this process's. A new attempt of one that is known goes on in the same
         `Run`."""
         with self.news:
+            self.waiting.remove(entry.message_id)
             followed = self.runs.get(entry.message_id)
             if followed is not None and followed.elsewhere:
                 del self.runs[entry.message_id]
@@ -175,18 +207,22 @@ class RunBoard:
 
     def heard(self, changes: Collection[Change]) -> None:
         """Another process may be done with a chat in which a question waits here, or with an answer
-        for somebody who waits for one here."""
-        if not any(change.topic == "messages" for change in changes):
+        for somebody who waits for one here; or it has begun what waits here."""
+        topics = {change.topic for change in changes}
+        if topics.isdisjoint(("messages", LIVE)):
             return
         with self.news:
-            self.told += 1
-            if self.busy_until:
-                self.busy_until.clear()
+            if self.busy_until or len(self.waiting):
                 self.news.notify_all()
+            if "messages" in topics:
+                self.told += 1
+                self.busy_until.clear()
+            if len(self.waiting):
+                self._doubted |= {change.workspace_id for change in changes}
 
     def next(self) -> QueueEntry | None:
         """Whose turn it is, if anybody's."""
-        if self.closed:
+        if self.closed or self.reserved:
             return None
         now = time.monotonic()
         self.busy_until = {
@@ -257,6 +293,12 @@ class RunBoard:
             run.emit(chunk("abort", reason=ELSEWHERE))
         if entry:
             self.tell(entry)
+
+    def waits_no_more(self, message_id: str) -> None:
+        """The same for a question that is not to be begun here any more."""
+        with self.news:
+            if message_id in self.waiting:  # else it is this process's by now
+                self.let_go(message_id)
 
     def stop(self, message_id: str) -> None:
         """A person wants it stopped for good."""

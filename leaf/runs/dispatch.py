@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from leaf import logs
 from leaf.agent.ends import STOPPED
@@ -49,29 +49,49 @@ class Dispatcher:
         """Begin what waits, as far as the limits allow. Runs until `close`."""
         while not self._board.ending:
             with self._board.news:
-                entry = self._board.next()
+                doubtful = self._board.doubtful() if self.holder else frozenset()
+                entry = None if doubtful else self._board.next()
+                self._board.claiming = entry is not None
                 offers = entry is None and self._board.to_offer()
-                if entry is None and not offers:
+                if not (doubtful or entry or offers):
                     now = time.monotonic()
                     busy = (until - now for until in self._board.busy_until.values())
                     self._board.news.wait(min([SAFETY_SECONDS, *busy]))
-                    continue
-            if entry is None:
+            if doubtful:
+                self._let_go_of_begun(doubtful)
+            if entry is not None:
+                self._try(entry)
+            elif offers:
                 self._offer()
-                continue
-            try:
-                self._claim(entry)
-            except LeafError as e:
-                self._put_off(entry, e)
-            except Exception:  # all others that wait are begun by this thread
-                logger.exception("run %s could not be claimed", entry.message_id)
-                self._put_off(
-                    entry,
-                    RunError(
-                        "This question could not be begun, by a fault of Leaf.",
-                        "The log has the details.",
-                    ),
-                )
+
+    def _try(self, entry: QueueEntry) -> None:
+        """Begin it, if that can be."""
+        try:
+            self._claim(entry)
+        except LeafError as e:
+            self._put_off(entry, e)
+        except Exception:  # all others that wait are begun by this thread
+            logger.exception("run %s could not be claimed", entry.message_id)
+            self._put_off(
+                entry,
+                RunError(
+                    "This question could not be begun, by a fault of Leaf.",
+                    "The log has the details.",
+                ),
+            )
+        finally:
+            self._board.claiming = False
+
+    def _let_go_of_begun(self, doubtful: Set[str]) -> None:
+        """Let go of those that were begun, stopped or withdrawn by another process: whoever watches
+        one here turns to that. Without room here they would not be tried, and seem to wait."""
+        try:
+            waiting = leases.unscoped_waiting(self._db, doubtful)
+        except LeafError as e:
+            logger.info("it is not known what others have begun: %s", logs.reason(e))
+            return
+        for message_id in doubtful - waiting - self.unsure:  # which may have been claimed here
+            self._board.waits_no_more(message_id)
 
     def _put_off(self, entry: QueueEntry, error: LeafError) -> None:
         """Try it again in a while, and say why it waits."""
@@ -103,8 +123,6 @@ class Dispatcher:
             with self._board.news:
                 self._board.waiting.remove(entry.message_id)
         else:
-            with self._board.news:
-                self._board.waiting.remove(entry.message_id)
             self._board.remember(entry)
             self.begin(entry.message_id)
 

@@ -1,20 +1,22 @@
 """Runs that another process writes: what they grow by is told by it, and all of it is read from
-their streams in the run database."""
+their streams in the run database. And questions that wait in one: where they stand says the history."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import replace
 from functools import partial
 
 from leaf.agent.ends import STOPPED
 from leaf.agent.events import Chunk, chunk
-from leaf.errors import RunError
+from leaf.errors import RunError, StoreError
 from leaf.runs.batches import BatchFollower, told
 from leaf.runs.board import ELSEWHERE, RunBoard
 from leaf.runs.engine import MARKS, Engine
 from leaf.runs.run import Run
-from leaf.store import messages
+from leaf.runs.waiting import QueuePlace
+from leaf.store import leases, messages
 from leaf.store.database import Database
 
 logger = logging.getLogger(__name__)
@@ -51,6 +53,23 @@ class Elsewhere:
         ).start()
         return run
 
+    def place(self, message_id: str) -> QueuePlace | None:
+        """Where a question stands that waits here or in another process. How many come before it the
+        history knows, since this process knows only what it writes and has waiting itself."""
+        question = leases.unscoped_standing(self._db, message_id)
+        if question is None:
+            return None
+        here = self._board.place(message_id)
+        if here is not None and here.limit == "process":
+            return replace(here, ahead=question.ahead)
+        full = question.written >= self._board.limits.per_user
+        return QueuePlace(question.ahead, "person" if full else "")
+
+    def running_chats(self, workspace_id: str) -> frozenset[str]:
+        """Ids of the workspace's chats in which an answer is being written or waits, by whichever
+        process."""
+        return leases.unscoped_running_chats(self._db, workspace_id)
+
     def _heard(self, line: str) -> None:
         """Another process told of an answer, which nobody here may want to see."""
         message_id = line.partition(" ")[0]
@@ -85,8 +104,12 @@ class Elsewhere:
         return answer is not None and answer.message.status in ("pending", "streaming")
 
     def _last_of(self, message_id: str) -> Chunk:
-        answer = messages.unscoped_get(self._db, message_id)
-        if answer is not None and answer.message.status in ("pending", "streaming"):
+        try:
+            answer = messages.unscoped_get(self._db, message_id)
+            goes_on = answer is not None and answer.message.status in ("pending", "streaming")
+        except StoreError:  # nobody knows how it stands, and whoever watches looks again
+            answer, goes_on = None, True
+        if goes_on:
             with self._board.news:  # another run of it is followed when somebody looks again
                 run = self._board.runs.get(message_id)
                 if run is not None and run.elsewhere:

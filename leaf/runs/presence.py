@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaf.errors import LeafError, StoreError
+from leaf.errors import LeafError
+from leaf.runs import failures
 from leaf.runs.board import RunBoard, ticket_of
 from leaf.runs.engine import VERSION, Engine
 from leaf.store import leases, messages
@@ -69,6 +70,8 @@ class Presence:
         self._news = threading.Event()
         self._told = True
         """Whether others said that there is something to do."""
+        self._unwritten: frozenset[str] = frozenset()
+        """Ids of the answers that were this process's at the last beat and that it did not write."""
         board.alone = False
         self._beaten = float("-inf")
         """`time.monotonic()` of the last beat."""
@@ -100,6 +103,12 @@ class Presence:
         """Have it look now."""
         self._news.set()
 
+    def ended(self) -> None:
+        """An answer is over here, and there is room for another."""
+        if self._board.reserved:
+            self._told = True
+            self._news.set()
+
     def enter(self) -> None:
         """Be there, and let go what earlier processes in this one's place held."""
         leases.unscoped_enter(self._db, self.holder)
@@ -126,7 +135,7 @@ class Presence:
                     logger.warning("the heart of this process missed a beat: %s", why)
                 self._board.alone = False
             load = self._board.load()
-            idle = self._board.alone and not (load.running or load.waiting)
+            idle = self._board.alone and not (load.running or load.waiting or self._unwritten)
             self._news.wait(None if idle else self.times.beat)
             self._news.clear()
 
@@ -151,26 +160,34 @@ class Presence:
         others had no chance to be heard either.
         """
         told, self._told = self._told, False
+        try:
+            return self._look_and_adopt(told)
+        except Exception:  # it is looked for at the next beat
+            self._told = self._told or told
+            self._board.reserve(False)
+            raise
+
+    def _look_and_adopt(self, told: bool) -> bool:
         late = time.monotonic() - self._beaten > 2 * self.times.beat
         with (
             self._board.news
         ):  # before it is asked whose they are: what begins meanwhile is this one's
             live = list(self._board.live)
-        try:
-            standing = leases.unscoped_beat(self._db, self._engine.process_id, self.times.silence)
-        except StoreError:
-            self._told = self._told or told
-            raise
+        standing = leases.unscoped_beat(self._db, self._engine.process_id, self.times.silence)
         self._beaten = time.monotonic()
         if standing is None:
             logger.warning("this process was taken for gone, and is back")
             leases.unscoped_enter(self._db, self.holder)
-        self._look_at(live, standing.mine if standing else {})
+        mine = standing.mine if standing else {}
+        self._look_at(live, mine)
+        self._write_unwritten(mine)
         if standing is not None and not late and (standing.silent or standing.left):
             leases.unscoped_release_silent(self._db, self._engine.process_id, self.times.silence)
             told = True
         if told:
             self.adopt()
+        elif standing is not None and not standing.left:
+            self._board.reserve(False)
         return standing is not None and not standing.others
 
     def _look_at(self, live: Collection[str], mine: Mapping[str, bool]) -> None:
@@ -181,29 +198,62 @@ class Presence:
             elif mine[message_id]:
                 self._board.stop(message_id)
 
+    def _write_unwritten(self, mine: Mapping[str, bool]) -> None:
+        """Go on with what is this process's and not written by it: it took an answer, and the word of
+        that was lost, or it could not end it as it meant to. One that is about to be begun or ended is
+        not found so at two beats."""
+        with self._board.news:
+            unwritten = frozenset(
+                one
+                for one in mine
+                if one not in self._board.live and one not in self._board.waiting
+            )
+        again, self._unwritten = unwritten & self._unwritten, unwritten
+        for message_id in again:
+            answer = messages.unscoped_get(self._db, message_id)
+            if answer is not None and answer.message.status == "streaming":
+                logger.info("run %s is this process's, and gone on with", message_id)
+                self._go_on(answer, stop=mine[message_id])
+
     def _take_free(self, unfinished: dict[str, Unfinished]) -> None:
-        for lease in leases.unscoped_mine(self._db, NOBODY).values():
-            if self._board.closed or self._board.load().running >= self._board.limits.total:
-                return
-            if lease.message_id in self._board.live:
-                continue  # what is left of it here ends first
-            if answer := unfinished.get(lease.message_id):
-                self._take(answer, lease)
-            else:
-                leases.unscoped_sweep(self._db)
+        """As far as there is room. For the others the next room is kept: behind all that waits they
+        would not go on for as long as enough is asked."""
+        left = leases.unscoped_mine(self._db, NOBODY).values()
+        mine = [lease for lease in left if self._is_for_this(lease)]
+        self._board.reserve(bool(mine))
+        waits = False
+        try:
+            for lease in mine:
+                if answer := unfinished.get(lease.message_id):
+                    if waits := not self._board.has_room():
+                        return
+                    self._take(answer, lease)
+                else:
+                    leases.unscoped_sweep(self._db)
+        finally:
+            self._board.reserve(waits)
+
+    def _is_for_this(self, lease: Lease) -> bool:
+        """One of another version is left to those that can go on with it, as long as there are any;
+        where something of it is left here, that ends first."""
+        if lease.message_id in self._board.live:
+            return False
+        return lease.version == VERSION or not leases.unscoped_can_run(self._db, lease.version)
 
     def _take(self, answer: Unfinished, lease: Lease) -> None:
-        """One answer, if nobody is quicker. One of another version is left to those that can go on
-        with it, as long as there are any."""
-        if lease.version != VERSION and leases.unscoped_can_run(self._db, lease.version):
-            return
+        """One answer, if nobody is quicker."""
         if leases.unscoped_take(self._db, lease.message_id, self.holder):
             logger.info("run %s is taken over", lease.message_id)
-            try:
-                self._dispatcher.go_on(answer, stop=lease.stop)
-            except LeafError as e:  # it is this process's now, and owed
-                self._board.remember(ticket_of(answer))
-                self._board.park(lease.message_id, e.message)
+            self._go_on(answer, stop=lease.stop)
+
+    def _go_on(self, answer: Unfinished, *, stop: bool) -> None:
+        """With one that is this process's now, and owed: whatever fails, it is tried again."""
+        try:
+            self._dispatcher.go_on(answer, stop=stop)
+        except Exception as e:  # noqa: BLE001 - the others that are left are not to wait for this one
+            reason = e if isinstance(e, LeafError) else failures.explain(e, shared=True)
+            self._board.remember(ticket_of(answer))
+            self._board.park(answer.message.id, reason.message)
 
     def _find_owner(self, answer: Unfinished) -> None:
         """An answer without a lease was begun by a version that knew none, or came with a backup.

@@ -33,7 +33,7 @@ from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Run
 from leaf.runs.shown import keep_shown
 from leaf.runs.steps import DurableSteps, LeaveError
-from leaf.runs.waiting import QueueEntry
+from leaf.runs.waiting import QueueEntry, QueuePlace
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.store import Store, cells, fence, leases, messages
 from leaf.store.changes import Change
@@ -163,6 +163,19 @@ class Runs:
             ]
         )
 
+    def place(self, message_id: str) -> QueuePlace | None:
+        """Where a question stands that waits, in whichever process. Raises StoreError."""
+        return (self.board if self._alone else self._elsewhere).place(message_id)
+
+    def running_chats(self, workspace_id: str) -> frozenset[str]:
+        """Ids of the workspace's chats in which an answer is being written or waits, in whichever
+        process. Raises StoreError."""
+        return (self.board if self._alone else self._elsewhere).running_chats(workspace_id)
+
+    @property
+    def _alone(self) -> bool:
+        return self._presence is None or self.board.alone
+
     def watch(self, message_id: str) -> Run | None:
         """The run, waiting, live or just finished, readable from its first chunk; None when only
         the history has it."""
@@ -209,8 +222,8 @@ class Runs:
             answer = messages.unscoped_get(self._db, message_id)
             if self.board.closed or answer is None or answer.message.status != "streaming":
                 return
-            if self._dispatcher.holder is not None:
-                leases.unscoped_seize(self._db, answer, self._dispatcher.holder)
+            holder = self._dispatcher.holder
+            if holder is not None and leases.unscoped_seize(self._db, answer, holder):
                 self._dispatcher.end(answer, "stopped", elsewhere=True)
         except LeafError as e:
             logger.warning("run %s was not stopped: %s", message_id, e)
@@ -322,8 +335,7 @@ class Runs:
             raise RunError(
                 "Another process writes this run.", "It is taken over by itself if that one ends."
             )
-        else:
-            leases.unscoped_seize(self._db, answer, self._presence.holder)
+        elif leases.unscoped_seize(self._db, answer, self._presence.holder):
             self._dispatcher.take(answer)
 
     # Answering
@@ -356,6 +368,7 @@ class Runs:
         live = self.board.release(message_id)
         if live is not None and self._presence is not None:
             self._presence.tell(live.stream.untold(message_id))  # its end, which is shown last
+            self._presence.ended()
 
     def _leave(self, message_id: str, reason: str = "") -> None:
         """A run did not come to its end here: another process has it, or it is begun again in a

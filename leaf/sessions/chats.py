@@ -96,7 +96,7 @@ class Chats(Part):
     def running(self) -> frozenset[str]:
         """Ids of the user's chats in which an answer is being written just now, or a question
         waits."""
-        running = self._house.runs.board.running_chats(self._scope.workspace_id)
+        running = self._house.runs.running_chats(self._scope.workspace_id)
         return chats.unfinished_among(self._db, self._scope, running) if running else running
 
     # --- who takes part

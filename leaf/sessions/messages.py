@@ -153,7 +153,7 @@ class Messages(Part):
         """Where a question stands that waits, by its pending answer; None once it is its turn.
         Raises NotFoundError."""
         messages.chat_of(self._db, self._scope, message_id)
-        return self._house.runs.board.place(message_id)
+        return self._house.runs.place(message_id)
 
     # --- afterwards
 

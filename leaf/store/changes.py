@@ -94,9 +94,10 @@ EVERYWHERE = "*"
 
 _WRITES = re.compile(
     r"\bINSERT\s+INTO\s+(?P<inserted>\w+)|\bDELETE\s+FROM\s+(?P<deleted>\w+)"
-    r"|\bUPDATE\s+(?P<updated>\w+)(?:\s+AS\s+\w+)?\s+SET\s+(?P<column>\w+)\s*=\s*(?P<value>[\w.:]+)"
+    r"|\bUPDATE\s+(?P<updated>\w+)(?:\s+AS\s+\w+)?\s+SET\s+(?P<column>\w+)\s*=\s*(?P<value>[\w.:']*)"
 )
 _HEARTBEAT = "beat_at"
+_BEGINS = "'streaming'"
 
 
 @dataclass(frozen=True)
@@ -221,12 +222,12 @@ class ChangedTopics:
 
 @lru_cache(maxsize=500)
 def topics_of(sql: str) -> frozenset[str]:
-    """What a statement changes that pages show. To set a column to itself is to hold the row, and a
-    heartbeat is no change."""
+    """What a statement changes that pages show. To set a column to itself is to hold the row, a
+    heartbeat is no change, and that an answer begins is told as LIVE."""
     topics = set()
     for match in _WRITES.finditer(sql):
         column, value = match["column"], (match["value"] or "").rpartition(".")[2]
-        if match["updated"] and column in (value, _HEARTBEAT):
+        if match["updated"] and (column in (value, _HEARTBEAT) or value == _BEGINS):
             continue
         topics.add(TOPICS.get(match["inserted"] or match["deleted"] or match["updated"], SILENT))
     return frozenset(topics - {SILENT})

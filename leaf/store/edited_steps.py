@@ -77,6 +77,11 @@ def begin(db: Database, scope: Scope, step: EditedStep) -> EditedStep:
                 "This answer is still being written.", "Edit its steps when it is whole."
             )
         values = params(scope, silence=SILENCE, message=message.id, call=step.call_id)
+        tx.execute(  # of two that the caller begins at once the second finds the first
+            "UPDATE workspace_members SET role = role WHERE workspace_id = :workspace AND "
+            "user_id = :user",
+            params(scope),
+        )
         if tx.read(
             "SELECT 1 AS yes FROM edited_steps e WHERE e.user_id = :user AND "
             f"e.workspace_id = :workspace AND e.state = 'running' AND NOT {_SILENT} LIMIT 1",

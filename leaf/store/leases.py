@@ -56,6 +56,16 @@ class Written:
 
 
 @dataclass(frozen=True)
+class WaitingQuestion:
+    """Of a question that waits."""
+
+    ahead: int
+    """Answers of its chat that come first."""
+    written: int
+    """Answers that are being written for whoever asked."""
+
+
+@dataclass(frozen=True)
 class Heartbeat:
     """What a process learns when its heart beats."""
 
@@ -201,10 +211,13 @@ def claim(
             return "busy"
         if holder and _is_full(tx, scope, holder):
             return "full"
-        tx.execute(
-            "UPDATE messages SET status = 'streaming', updated_at = :at WHERE id = :id",
+        begun = tx.read(  # but one that was stopped meanwhile, which waits for nobody's chat
+            "UPDATE messages SET status = 'streaming', updated_at = :at WHERE id = :id AND "
+            "status = 'pending' RETURNING id",
             {"at": now(), "id": message_id},
         )
+        if not begun:
+            return "gone"
         tx.tell(LIVE)
         if holder:
             _appear(tx, holder)
@@ -260,6 +273,35 @@ def unscoped_known(db: Database) -> frozenset[str]:
     return frozenset(str(r["message_id"]) for r in db.read("SELECT message_id FROM run_leases"))
 
 
+def unscoped_waiting(db: Database, message_ids: Collection[str]) -> frozenset[str]:
+    """Those of the answers that wait to be begun, by whichever process."""
+    those, ids = one_of("id", list(message_ids))
+    rows = db.read(f"SELECT id FROM messages WHERE {those} AND status = 'pending'", ids)
+    return frozenset(str(row["id"]) for row in rows)
+
+
+def unscoped_standing(db: Database, message_id: str) -> WaitingQuestion | None:
+    """By the rules of `claim`; None for an answer that does not wait."""
+    rows = db.read(
+        "SELECT (SELECT count(*) FROM messages x WHERE x.chat_id = m.chat_id AND (x.status = "
+        "'streaming' OR x.status = 'pending' AND (x.created_at, x.id) < (m.created_at, m.id))) "
+        "AS ahead, (SELECT count(*) FROM run_leases l WHERE l.user_id = m.user_id) AS written "
+        "FROM messages m WHERE m.id = :message AND m.status = 'pending'",
+        {"message": message_id},
+    )
+    return WaitingQuestion(**rows[0]) if rows else None
+
+
+def unscoped_running_chats(db: Database, workspace_id: str) -> frozenset[str]:
+    """Ids of the workspace's chats in which an answer is being written or waits."""
+    rows = db.read(
+        "SELECT DISTINCT m.chat_id FROM messages m JOIN chats c ON c.id = m.chat_id WHERE "
+        "m.status IN ('pending', 'streaming') AND c.workspace_id = :workspace",
+        {"workspace": workspace_id},
+    )
+    return frozenset(str(row["chat_id"]) for row in rows)
+
+
 def unscoped_leave_to_all(db: Database, found: Unfinished, version: str) -> None:
     """Give an answer that is being written without a lease one of nobody's: it was begun before
     there were any."""
@@ -280,17 +322,27 @@ def unscoped_take(db: Database, message_id: str, holder: Holder) -> bool:
     return bool(rows)
 
 
-def unscoped_seize(db: Database, found: Unfinished, holder: Holder) -> None:
-    """Take an answer away from whoever has it: what that one writes from now on is not kept."""
+def unscoped_seize(db: Database, found: Unfinished, holder: Holder) -> bool:
+    """Take an answer away from whoever has it: what that one writes from now on is not kept. False
+    for one that is over by now."""
+    values = {"id": holder.id, "message": found.message.id}
     with db.transaction(found.scope) as tx:
         _appear(tx, holder)
-        _insert(tx, found.scope, found.message, NOBODY, holder.version)
-        tx.execute(
+        # The lease goes with the saved answer: who waits here for that finds neither.
+        held = tx.read(
             "UPDATE run_leases SET process_id = :id, token = token + 1, taken_at = now() "
-            "WHERE message_id = :message",
-            {"id": holder.id, "message": found.message.id},
+            "WHERE message_id = :message RETURNING token",
+            values,
         )
+        if not held:
+            if not tx.read(
+                "SELECT 1 AS yes FROM messages WHERE id = :message AND status = 'streaming'",
+                {"message": found.message.id},
+            ):
+                return False
+            _insert(tx, found.scope, found.message, holder.id, holder.version)
         tx.tell(RUNS)
+    return True
 
 
 def unscoped_want_stop(db: Database, found: Unfinished, silence: float) -> bool:

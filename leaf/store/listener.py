@@ -99,14 +99,13 @@ class Listener:
         return (TELL, {"channel": LINES, "lines": short}) if short else None
 
     def _run(self) -> None:
-        wait, missed = AGAIN_SECONDS, False
+        wait = AGAIN_SECONDS
         while not self._closed.is_set():
             try:
                 with self._connect() as connection:
                     connection.execute(f"LISTEN {CHANNEL}; LISTEN {LINES}")
-                    if missed:
-                        self._hub.publish_everything()
-                    missed, wait = True, AGAIN_SECONDS
+                    self._hub.publish_everything()  # what was told until now was not heard
+                    wait = AGAIN_SECONDS
                     self._hear(connection)
             except Exception as e:  # noqa: BLE001 - whatever cuts it off, it comes back
                 if not self._closed.is_set():
