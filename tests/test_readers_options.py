@@ -68,3 +68,22 @@ def test_options_of_the_last_question_are_names_too(tmp_path: Path) -> None:
 def test_row_of_answers_below_names_with_gaps_is_data(tmp_path: Path, first: str) -> None:
     info = read(tmp_path, f"{NAMES}\n{first}{ANSWERS}")
     assert info.rows == 5
+
+
+def test_records_below_the_names_end_the_header_whatever_follows(tmp_path: Path) -> None:
+    records = ",".join(f'"{{""ImportId"":""Q{n}""}}"' for n in range(4))
+    text = f"StartDate,Status,Q1,Q2\nStart,Kind of answer,How are you?,Why?\n{records}\n"
+    info = read(tmp_path, f"{text}2024-05-01 08:30:00,0,2,Because\n")
+    assert [name for name, _ in info.columns] == [
+        "StartDate / Start",
+        "Status / Kind of answer",
+        "Q1 / How are you?",
+        "Q2 / Why?",
+    ]
+    assert (info.rows, info.first_row) == (1, 4)
+
+
+def test_records_in_several_rows_are_data(tmp_path: Path) -> None:
+    record = '"{""id"":1}","{""id"":2}"'
+    info = read(tmp_path, f"old,new\n{record}\n{record}\n")
+    assert info.rows == 2

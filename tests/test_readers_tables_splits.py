@@ -4,6 +4,7 @@ split is proven."""
 from __future__ import annotations
 
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import duckdb
@@ -325,3 +326,26 @@ def test_what_follows_a_date_is_no_part_of_it(row: str, rows: int) -> None:
     delimiter = next(sign for sign in ";|\t" if sign in row)
     head = delimiter.join(["Day", "What", "Amount"])
     assert sniff("\n".join([head, *lines, ""])).delimiter == delimiter
+
+
+def test_quoted_cells_part_tables_of_whatever_widths() -> None:
+    setup = "".join(f'"Setting {n}","{n}"\n' for n in range(12))
+    wide = "".join(f'"{n}","A{n}","{n}.5","{n * 3}","x"\n' for n in range(9))
+    three = "".join(f'"{n}","B{n}","{n + 1}"\n' for n in range(9))
+    dialect = sniff(f'"Program","Plates","","Reader"\n{setup}\n{wide}\n"Results"\n{three}')
+    assert dialect.delimiter == ","
+
+
+def test_comments_above_a_table_part_no_cells() -> None:
+    remarks = "".join(f"#{n}. Column {n}: what it holds, in words (unit)\n" for n in range(10, 60))
+    rows = "".join(f"2020-06-01T12:{n}:00/PT1M;{n}.25;{n * 3};{n}.5\n" for n in range(10, 14))
+    text = f"# Title: Sun, as measured\n#\n{remarks}# Time;Sun;Wind;Rain\n{rows}"
+    assert sniff(text).delimiter == ";"
+
+
+def test_a_line_of_blanks_alone_does_not_hold_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(f"92821 20200706 1200\n{' ' * 20_000}\0\n92821 20200706 1310\n")
+    begun = perf_counter()
+    detect(path, "a.txt")
+    assert perf_counter() - begun < 2

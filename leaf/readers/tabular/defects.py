@@ -315,6 +315,10 @@ _ORDERS = {
 }
 
 
+_ROUNDED_OFF = 0.05
+"""Part of a number that rounding may change."""
+
+
 def _summed(values: Floats, at: int, step: int) -> list[int]:
     """The neighbours to one side that add up to a column in (nearly) every row."""
     import numpy as np
@@ -339,9 +343,14 @@ def _summed(values: Floats, at: int, step: int) -> list[int]:
 
 
 def _close(total: Floats, printed: Floats, loose: float) -> Bools:
+    """Where sums are what is printed, but for rounding. Of numbers as small as what is rounded off,
+    all would be near all."""
     import numpy as np
 
-    return np.asarray(np.abs(total - printed) <= 1e-6 * np.maximum(1.0, np.abs(total)) + loose)
+    sizes = (float(np.median(np.abs(some[some != 0]))) for some in (total, printed) if some.any())
+    size = min(1.0, *sizes, 1.0)
+    near = 1e-6 * np.maximum(size, np.abs(total)) + min(loose, _ROUNDED_OFF * size)
+    return np.asarray(np.abs(total - printed) <= near)
 
 
 def _repeated(hashes: Any, data: Any) -> list[int]:
