@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from leaf.readers.tabular.blocks import find_tables
+from leaf.readers.tabular.delimited import DelimitedReader
 from leaf.readers.tabular.grid import TableBlock
 from tests.test_readers_headers import grid_of
 
@@ -103,3 +106,19 @@ def test_labels_that_come_again_are_rows() -> None:
     upper, lower = _blocks(f"{rows}\n{PEAKS}")
     assert len(upper.body) >= 3
     assert lower.names == ("RT", "Area", "Height")
+
+
+def test_names_below_a_list_and_a_gap_above_their_rows_are_no_part_of_the_list() -> None:
+    text = f"{RUN}Unit|mm\n====\nTable\n |Area|People|Births\n\n"
+    rows = "".join(f"Town {n}|{n * 7}.5|{n * 90}|{n + 4}\n" for n in range(1, 8))
+    (block,) = _blocks(text + rows)
+    assert (block.names[1:], len(block.body)) == (("Area", "People", "Births"), 7)
+
+
+def test_many_lines_of_labels_above_a_table_are_its_titles(tmp_path: Path) -> None:
+    lines = "".join(f"Setting {n}: {n * 3}\n" for n in range(14))
+    rows = "".join(f"{n},{n * 2},{n}.5\n" for n in range(1, 6))
+    path = tmp_path / "a.csv"
+    path.write_text(f"{lines}\nStep,Count,Level\n{rows}")
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert (info.rows, [name for name, _ in info.columns]) == (5, ["Step", "Count", "Level"])

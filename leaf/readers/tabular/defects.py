@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DAY = re.compile(
     r"(?i)(?:^|[\W_])(?:date|datum|day|tag|fecha|data|dato|am|on|at|dt|period|month|monat)(?:$|[\W_])"
+    r"|日期|日付|날짜|дата"
 )
 _HEAD = 1_000
 """Rows that are added up before all others are."""
@@ -205,7 +206,25 @@ def _serials(table: TableFile, data: Bools) -> list[Defect]:
                 f"DATE '1899-12-30' + CAST(\"{table.names[index]}\" AS INTEGER) gives the date."
             )
             findings.append(Defect("date-serials", text, len(values), (), index))
+        elif _are_days_in_figures(values):
+            name = table.names[index]
+            text = (
+                f"'{name}' holds days in figures, such as {int(values[0])}: "
+                f"strptime(CAST(\"{name}\" AS VARCHAR), '%Y%m%d') gives the date."
+            )
+            findings.append(Defect("date-serials", text, len(values), (), index))
     return findings
+
+
+def _are_days_in_figures(values: Floats) -> bool:
+    """Whether numbers are year, month and day in eight figures: 20240131."""
+    import numpy as np
+
+    if len(np.unique(values)) < 2 or (values % 1 != 0).any():
+        return False
+    months, days = values // 100 % 100, values % 100
+    years = (values >= 1500_01_01) & (values <= 2199_12_31)
+    return bool((years & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
 
 
 def _mixed_dates(table: TableFile) -> list[Defect]:
@@ -336,7 +355,8 @@ def _summed(values: Floats, at: int, step: int) -> list[int]:
         if (~_close(total[head], values[head, at], 0.0051)).sum() > 0.02 * len(total) + 1:
             continue  # these alone are too many
         close = _close(total, values[:, at], 0.0051 * bool((total % 1).any()))
-        if close.mean() >= 0.98:
+        telling = close[(total != 0) | (values[:, at] != 0)]  # zeros are the sum of zeros
+        if len(telling) > 1 and telling.mean() >= 0.98:
             used = [m for m in members if np.nan_to_num(values[:, m]).any()]
             return used if len(used) > 1 else []
     return []

@@ -352,6 +352,8 @@ class Records:
 
     def _quoted(self, line: str) -> list[str]:
         cells = self._parse(line)
+        if cells is None:
+            cells = self._parse(_behind_quotes(self.dialect).sub(self.dialect.quote, line))
         if cells is not None:
             return cells
         text = line
@@ -403,6 +405,14 @@ class Records:
         if len(rows) > 1:
             return None
         return (rows[0] or [""]) if rows else [""]
+
+
+@cache
+def _behind_quotes(dialect: Dialect) -> re.Pattern[str]:
+    """A quote with blanks or tabs between it and a delimiter: `"-1,099.14"⇥,` is a quoted cell."""
+    blanks = "".join({" ", "\t"} - set(dialect.delimiter))
+    mark, sign = re.escape(dialect.quote), re.escape(dialect.delimiter)
+    return re.compile(rf"{mark}[{blanks}]+(?={sign}|\n|$)")
 
 
 def _split_long(text: str, dialect: Dialect) -> list[str] | None:

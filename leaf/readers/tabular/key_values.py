@@ -30,6 +30,7 @@ def lists_above(view: GridView, bands: Sequence[list[int]]) -> tuple[list[list[i
     lists: set[int] = set()
     for at, band in enumerate(bands):
         end = _end_of_list(view, band) or _end_of_record(view, band)
+        end = end or _end_above_names(view, band, bands[at + 1] if at + 1 < len(bands) else ())
         if end and not description(view, bands, at)[0]:
             split += [band[:end], band[end:]]
             lists.add(band[0])
@@ -59,6 +60,21 @@ def _end_of_list(view: GridView, band: Sequence[int]) -> int:
     end -= 1  # the names of a table of two columns look like one more pair
     named = end > 0 and _names_at(view, band, end, 2) and _differs(view, band, end)
     return end if named and _says_much(view, band[:end]) else 0
+
+
+def _end_above_names(view: GridView, band: Sequence[int], below: Sequence[int]) -> int:
+    """How many rows of a band are labels and values above its last row, where that names the columns of
+    the band below; 0 where it does not."""
+    if len(band) < 3 or len(below) < _FEWEST or not _says_much(view, band[:-1]):
+        return 0
+    if not all(view.lone(i) or _is_pair(view, i, band[0]) for i in band[:-1]):
+        return 0
+    names = _words(view, band[-1])
+    if not _are_different_words(view, band[-1]) or min(names) > _first(view, below[0]) + 1:
+        return 0
+    kinds = [view.kinds(i, list(names)) for i in below[:_LOOKED_AT]]
+    numbers = sum(all(row[p] in "nyd" for row in kinds) for p in range(len(names)))
+    return len(band) - 1 if 2 * numbers > len(names) else 0
 
 
 def _end_of_record(view: GridView, band: Sequence[int]) -> int:
