@@ -44,6 +44,13 @@ def test_options_below_the_gaps_of_a_question_are_names(tmp_path: Path) -> None:
     assert [n.place for n in info.notes if n.kind == "header-two-rows"] == ["rows 1-2"]
 
 
+def test_a_word_above_numbers_alone_is_a_name_where_others_have_none(tmp_path: Path) -> None:
+    """`Response` stands above ages that everybody told."""
+    rows = "1,2025-02-03,,Lamps,,,34\n2,2025-02-04,,,Desks,,41\n3,2025-02-05,,Lamps,,Beds,29\n"
+    info = read(tmp_path, f"Id,Start,Mail,Which?,,,Age\n,,,Lamps,Desks,Other,Response\n{rows}")
+    assert (info.rows, info.columns[-1]) == (3, ("Age / Response", "BIGINT"))
+
+
 def test_options_of_the_last_question_are_names_too(tmp_path: Path) -> None:
     rows = "1,2025-02-03,Well,Lamps,,\n2,2025-02-04,,,Desks,Beds\n3,2025-02-05,Well,Lamps,Desks,\n"
     info = read(tmp_path, f"Id,Start,How?,Which?,,\n,,Response,Lamps,Desks,Other\n{rows}")

@@ -36,8 +36,8 @@ def _are_records(view: GridView, row: int, columns: Sequence[int]) -> bool:
 def names_options(
     view: GridView, upper: int, row: int, below: Sequence[int], columns: Sequence[int]
 ) -> bool:
-    """Whether a row has words for all gaps of the row of names above it, and none where each row of data
-    has a number or a date."""
+    """Whether a row has words for all gaps of the row of names above it, and nothing in a column where
+    each row of data has a number or a date. In another of those it may say what is answered there."""
     gaps = [c for c in columns if is_empty(view.cell(upper, c))]
     cells = {c: str(cell).strip() for c in columns if not is_empty(cell := view.cell(row, c))}
     if not gaps or gaps[0] == columns[0] or not all(c in cells for c in gaps):
@@ -49,7 +49,7 @@ def names_options(
         return False
     rows = below[:SAMPLE]
     needed = [c for c in columns if _is_needed(view, rows, c)]
-    if not needed or any(c in cells for c in needed):
+    if all(c in cells for c in needed):
         return False
     options = {*gaps, *questions}
     return all(_may_name(view, rows, c, text, c in options) for c, text in cells.items())

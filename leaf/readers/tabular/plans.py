@@ -46,7 +46,8 @@ def _number(
     money = f"(?:{CURRENCY}\\s?)?" if currency else ""
     tail = (r"\s?%" if percent else "") + (f"(?:\\s?{CURRENCY})?" if currency else "")
     bare = rf"{_SIGN}{money}{_SIGN}{core}{tail}"
-    pattern = rf"{bare}|\({money}{core}{tail}\)|{money}{_marked(style, whole)}-{tail}"
+    negative = rf"\({money}{core}{tail}\)|{money}\({core}\){tail}"
+    pattern = rf"{bare}|{negative}|{money}{_marked(style, whole)}-{tail}"
     strip = [_SPACE] + ([CURRENCY, "%"] if currency or percent else [])
     kind, sql_type = ("integer", "BIGINT") if whole else ("decimal", "DOUBLE")
     value = f"TRY_CAST({_stripped(strip, style)} AS {sql_type})"
