@@ -1030,3 +1030,19 @@ def test_inner_labels_of_a_pivot_table_are_named_as_well(tmp_path: Path) -> None
     texts = [n.text for n in from_csv(tmp_path, rows).notes if n.kind == "labels-once"]
     assert [text.partition(" ")[0] for text in texts] == ["'region'", "'year'", "'kind'"]
     assert texts[1].startswith("'year' is empty in 4 rows below one with a value")
+
+
+def test_numbers_as_small_as_what_is_rounded_off_are_no_sums(tmp_path: Path) -> None:
+    rows = [["hour", "rain", "fine", "coarse"]]
+    rows += [[n, n % 50 == 0, (n % 7 + 1) / 1e5, (n % 5 + 2) / 1e5] for n in range(200)]
+    (info,) = from_rows(tmp_path, [rows[0], *([a, int(b), c, d] for a, b, c, d in rows[1:])])
+    assert [note.text for note in info.notes if note.kind == "sum-columns"] == []
+
+
+def test_sums_of_zeros_alone_are_no_sums(tmp_path: Path) -> None:
+    rows = [["id", "repair", "other", "total"]]
+    rows += [[n, 0, 0, 0] for n in range(300)]
+    rows += [[300 + n, n * 7, n + 3, n * 8 + 3] for n in range(1, 5)]
+    (info,) = from_rows(tmp_path, rows)
+    texts = [note.text for note in info.notes if note.kind == "sum-columns"]
+    assert texts == ["'total' is the sum of repair, other: adding them all counts twice."]

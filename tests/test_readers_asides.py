@@ -96,3 +96,26 @@ def test_a_result_below_a_sum_that_nothing_proves_is_doubtful(tmp_path: Path, na
     info = read(tmp_path, f"Item,2023,2022\n{costs}{name},388.25,390.5\n")
     assert (info.rows, info.doubtful) == (4, (("summary", (6,)),))
     assert "called what is left of the sums above" in texts_of(info)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Balance at start of period", "Solde en début de période", "Saldo al inicio", "期初余额"],
+)
+def test_a_balance_without_what_each_record_has_is_doubtful(tmp_path: Path, name: str) -> None:
+    moves = "".join(
+        f"{n:02}/01/2024,OP {n},Order {n},{'' if n % 2 else -n},{n if n % 2 else ''}\n"
+        for n in range(1, 7)
+    )
+    info = read(tmp_path, f"Date,Operation,Label,Debit,Credit\n{moves}{name},,,,500\n")
+    assert (info.rows, info.doubtful) == (7, (("summary", (8,)),))
+    assert "called a balance" in texts_of(info)
+
+
+def test_a_balance_among_records_that_has_what_they_have_is_data(tmp_path: Path) -> None:
+    rows = "".join(f"{n:02}/01/2024,OP {n},Order {n},{n},\n" for n in range(1, 7))
+    info = read(
+        tmp_path,
+        f"Date,Operation,Label,Debit,Credit\n{rows}07/01/2024,OP 7,Opening balance,,500\n",
+    )
+    assert info.doubtful == ()

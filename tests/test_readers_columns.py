@@ -286,6 +286,11 @@ def test_blanks_that_fill_a_column_to_one_length_are_left_off(tmp_path: Path) ->
     )
     assert read["code"][1] == ["A ", "B", "C "]
     late = "id\tn\n" + "".join(f"K{n:04}  \t{n}\n" for n in range(1500)) + "longer one  \t1\n"
+    assert columns(tmp_path, late)["id"][1:] == (
+        [*(f"K{n:04}" for n in range(1500)), "longer one"],
+        "blanks-left-off: Blanks behind the values of 'id' were left off.",
+    )
+    late += "".join(f"plain {n}\t1\n" for n in range(1600))
     assert columns(tmp_path, late)["id"][1][0] == "K0000  "
 
 

@@ -651,3 +651,32 @@ def test_plate_below_a_measured_line_has_its_numbers_for_names() -> None:
 def test_record_that_counts_below_a_line_of_text_is_data() -> None:
     (block,) = blocks_of("| Scores |\nAnna | 1 | 2 | 3\nBob | 4 | 2 | 7\nEve | 5 | 2 | 6")
     assert 2 in kept([block])
+
+
+def test_a_row_of_other_things_above_names_of_all_numbers_is_a_title() -> None:
+    rows = "".join(f"{n}|{n * 2}.5|{n - 3}|{n % 4}|{n * 9}\n" for n in range(1, 9))
+    text = f"0|Graz|-5|44.46|-73.2\nStep|Sun|Wind|Rain|Snow\n{rows}"
+    (block,) = find_tables(grid_of(text)).blocks
+    assert (block.names, len(block.body)) == (("Step", "Sun", "Wind", "Rain", "Snow"), 8)
+    assert [note.place for note in block.notes if note.kind == "preamble"] == ["row 1"]
+
+
+def test_a_line_drawn_from_a_later_column_is_no_row() -> None:
+    plate = "".join(f"{row}|{n}.5|{n}|{n + 3}|4|{n * 2}\n" for n, row in enumerate("ABCDEFGH"))
+    text = f"|1|2|3|4|5\n|{'_' * 40}\n\n{plate}|{'_' * 40}\n"
+    (block,) = find_tables(grid_of(text)).blocks
+    assert block.names[1:] == tuple("12345")
+    assert len(block.body) == 8
+
+
+def test_a_heading_that_is_padded_with_blanks_is_one(tmp_path: Path) -> None:
+    pad = ',"   ","   ","   "'
+    parts = "".join(
+        f'"{name} ..."{pad}\n' + "".join(f"{name} {n},{n * 7},{n + 2},{n * n}\n" for n in (1, 2, 3))
+        for name in ("Surgery", "Paediatrics", "Radiology")
+    )
+    path = tmp_path / "a.csv"
+    path.write_text(f"Field,2005,2006,2007\n{parts}")
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    named = {row for _, rows in (*info.left_out, *info.doubtful) for row in rows}
+    assert named == {2, 6, 10}

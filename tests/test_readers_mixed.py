@@ -52,6 +52,16 @@ def test_digits_of_full_width_are_numbers(tmp_path: Path) -> None:
     assert "'率'" in table["率"][2]["percent"]
 
 
+def test_digits_of_arabic_persian_and_hindi_are_numbers(tmp_path: Path) -> None:
+    table = from_csv(
+        tmp_path,
+        "المدينة,السكان,النسبة,n\nأ,٧٬٦٧٦٬٦٥٤,٢١٫٣٪,१२\nب,٦٩٧٬٠٠٠,١٣٫٠٪,३\nج,۴٬۰۴۲٬۰۰۰,٥٫٧٪,४०५\n",
+    )
+    assert table["السكان"][:2] == ("BIGINT", [7676654, 697000, 4042000])
+    assert table["النسبة"][:2] == ("DOUBLE", [21.3, 13.0, 5.7])
+    assert table["n"][:2] == ("BIGINT", [12, 3, 405])
+
+
 def test_a_triangle_is_a_minus_and_that_is_said(tmp_path: Path) -> None:
     kind, values, notes = from_csv(tmp_path, '品目,増減\n茶,"△1,035"\n器,20\n箸,▲５\n扇,7\n')[
         "増減"

@@ -119,6 +119,16 @@ def test_lines_as_offices_and_programs_write_them_are_left_out(tmp_path: Path, r
     assert (last, set(notes_of(info))) == ([], {"footer"})
 
 
+@pytest.mark.parametrize(
+    "remark", ["（注）単位は千円", "注：含港澳", "※速報値", "Uwaga: dane wstępne"]
+)
+def test_words_for_a_remark_in_other_languages_are_never_passed_over(
+    tmp_path: Path, remark: str
+) -> None:
+    info, _ = csv_of(tmp_path, [f"{remark},,"])
+    assert set(notes_of(info)) & {"footer", "notes-doubtful"}
+
+
 def test_remark_takes_no_row_beside_it_with_it(tmp_path: Path) -> None:
     info, last = csv_of(tmp_path, ["Foxtrot,,", "Golf,,", "Source: own survey,,", "Hotel,,"])
     assert last == ["Foxtrot", "Golf", "Hotel"]

@@ -181,6 +181,13 @@ def test_currency_and_percent_signs_are_taken_off_and_said(tmp_path: Path) -> No
     assert "12.5% is 12.5" in notes["percent"]
 
 
+def test_signs_before_and_behind_parentheses_belong_to_the_number(tmp_path: Path) -> None:
+    text = 'a,x,y\nb,"$(1,200)",(7.2)%\nc,$ -  ,3.1%\nd,"$5,000",-%\ne,$(3),(0.4)%\n'
+    _, rows, notes = one(tmp_path, text)
+    assert [r[1:] for r in rows] == [(-1200, -7.2), (None, 3.1), (5000, None), (-3, -0.4)]
+    assert "'-%' in 'y'" in notes["missing-words"]
+
+
 def test_two_currencies_in_a_column_stay_text(tmp_path: Path) -> None:
     _, rows, notes = one(tmp_path, "city,price\nGraz,€ 5\nOslo,$ 7\nRome,€ 9\n")
     assert [r[1] for r in rows] == ["€ 5", "$ 7", "€ 9"]

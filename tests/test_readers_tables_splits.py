@@ -4,6 +4,7 @@ split is proven."""
 from __future__ import annotations
 
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import duckdb
@@ -325,3 +326,53 @@ def test_what_follows_a_date_is_no_part_of_it(row: str, rows: int) -> None:
     delimiter = next(sign for sign in ";|\t" if sign in row)
     head = delimiter.join(["Day", "What", "Amount"])
     assert sniff("\n".join([head, *lines, ""])).delimiter == delimiter
+
+
+def test_quoted_cells_part_tables_of_whatever_widths() -> None:
+    setup = "".join(f'"Setting {n}","{n}"\n' for n in range(12))
+    wide = "".join(f'"{n}","A{n}","{n}.5","{n * 3}","x"\n' for n in range(9))
+    three = "".join(f'"{n}","B{n}","{n + 1}"\n' for n in range(9))
+    dialect = sniff(f'"Program","Plates","","Reader"\n{setup}\n{wide}\n"Results"\n{three}')
+    assert dialect.delimiter == ","
+
+
+def test_comments_above_a_table_part_no_cells() -> None:
+    remarks = "".join(f"#{n}. Column {n}: what it holds, in words (unit)\n" for n in range(10, 60))
+    rows = "".join(f"2020-06-01T12:{n}:00/PT1M;{n}.25;{n * 3};{n}.5\n" for n in range(10, 14))
+    text = f"# Title: Sun, as measured\n#\n{remarks}# Time;Sun;Wind;Rain\n{rows}"
+    assert sniff(text).delimiter == ";"
+
+
+def test_a_line_of_blanks_alone_does_not_hold_up(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(f"92821 20200706 1200\n{' ' * 20_000}\0\n92821 20200706 1310\n")
+    begun = perf_counter()
+    detect(path, "a.txt")
+    assert perf_counter() - begun < 2
+
+
+def test_blanks_between_a_quote_and_a_delimiter_are_no_part_of_a_cell(tmp_path: Path) -> None:
+    rows = "".join(
+        f'0{n}/04/2025,"SHOP {n}, LTD","-1,0{n}9.14"\t\t,EUR,POSTED\n' for n in range(1, 8)
+    )
+    info, values, notes = one(tmp_path, f"Day,Text,Amount,Currency,State\n{rows}")
+    assert dict(info.columns)["Amount"] == "DOUBLE"
+    assert [row[2] for row in values] == pytest.approx([-1019.14 - 10 * n for n in range(7)])
+    assert "repaired-quotes" not in notes
+
+
+def test_blanks_and_tabs_behind_most_values_are_left_off(tmp_path: Path) -> None:
+    rows = "".join(f"{n},{'x' * n} \t,{'' if n % 2 else ' '}\n" for n in range(1, 8))
+    _, values, notes = one(tmp_path, f"No,Payee,Wind\n{rows}")
+    assert [row[1] for row in values] == ["x" * n for n in range(1, 8)]
+    assert {row[2] for row in values} == {None}
+    assert notes["blanks-left-off"] == "Blanks behind the values of 'Payee' were left off."
+
+
+def test_days_in_figures_are_named(tmp_path: Path) -> None:
+    rows = "".join(f"202401{n:02},{n * 7}\n" for n in range(1, 29))
+    for name in ("date", "交易日期"):
+        _, _, notes = one(tmp_path, f"{name},amount\n{rows}")
+        assert "days in figures, such as 20240101" in notes["date-serials"]
+    _, _, notes = one(tmp_path, f"amount,n\n{rows}")
+    assert "date-serials" not in notes

@@ -279,3 +279,11 @@ def test_another_number_beside_that_of_a_page_is_no_number_of_a_page(tmp_path: P
         "Account 4702 Page 2",
         "Account 4703 Page 3",
     ]
+
+
+def test_a_box_above_a_short_report_is_no_row_of_it(tmp_path: Path) -> None:
+    rule, rows = "-" * 27 + "\n", "|  |1001|    1.250,00-|EUR |\n|  |1002|      310,50 |EUR |\n"
+    report = f"{rule}|Company code 10           |\n{rule}|St|No  |       Amount|Curr|\n{rule}"
+    [(info, table)] = _read(tmp_path, f"{report}{rows}{rule}|* |    |      939,50-|EUR |\n{rule}")
+    assert _names(info)[:4] == ["St", "No", "Amount", "Curr"]
+    assert [row[2] for row in table] == [-1250.0, 310.5, -939.5]

@@ -47,7 +47,12 @@ def test_amounts_with_one_unit_are_numbers_and_the_unit_is_said(
 
 @pytest.mark.parametrize(
     ("values", "said"),
-    [(["MXN 12", "USD 4"], "MXN, USD"), (["1.5M", "200k", "3M"], "M, k")],
+    [
+        (["MXN 12", "USD 4"], "MXN, USD"),
+        (["1.5M", "200k", "3M"], "M, k"),
+        (["1,25,000.00 Cr", "4,500.00 Dr", "2.00 Cr"], "Cr, Dr"),
+        (["850,00 S", "2.104,77 H"], "S, H"),
+    ],
 )
 def test_amounts_with_several_units_stay_text_and_it_is_said(
     tmp_path: Path, values: list[str], said: str
@@ -70,6 +75,7 @@ def test_a_mark_that_may_be_of_thousands_is_doubted_beside_a_unit_too(tmp_path: 
         ["TOP 10", "TOP 20"],
         ["PHP 7", "PHP 8.1"],
         ["ABC 12", "ABC 13"],
+        ["32 S", "12 S"],  # sizes
         ["5m", "7m"],
         ["12", "3 zł"],
         ["12B", "3B", "22B"],  # seats, staircases, classes

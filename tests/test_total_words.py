@@ -28,7 +28,7 @@ celkem · úhrnem · toplam · yekûn · cəmi · łącznie · итого · в�
 seštevek · zbroj · totalul · bendra suma · kokku · kopā · giştî · ٹوٹل · مجموع · جمع کل · סה״כ
 कुल · एकूण · जम्मा · মোট · সর্বমোট · ਕੁੱਲ · કુલ · ମୋଟ · மொத்தம் · మొత్తం · ಒಟ್ಟು · ആകെ · එකතුව
 ລວມທັງໝົດ · សរុប · စုစုပေါင်း · kabuuan · jumlah · tổng cộng · wadar · jimla · àpapọ̀ · isamba · ድምር
-合計 · 合计 · 共计 · 합계
+合計 · 合计 · 合计金额 · 共计 · 합계
 """
 OPEN = ["suma", "сума", "Jumla", "کل", "жалпы"]
 

@@ -316,3 +316,10 @@ def test_a_total_of_some_of_the_rows_contradicts_nothing(tmp_path: Path) -> None
     )
     text = f"region,sex,v\n{rows}Total,Total,33236\nTotal,Male,17777\nTotal,Female,15459\n"
     assert "totals-differ" not in said(tmp_path, text)
+
+
+def test_amounts_that_cancel_each_other_out_have_a_total_that_is_doubted(tmp_path: Path) -> None:
+    """A sum of zero says nothing, with a word for it or without one."""
+    rows = "name,amount\na,-1250\nb,-310.5\nc,1560.5\n"
+    assert judged(tmp_path, f"{rows}total,0\n") == ({}, {"total": (5,)})
+    assert judged(tmp_path, f"{rows},0.00\n")[0] == {}

@@ -249,7 +249,7 @@ class Kind:
     """Usual name endings, without the dot; a hint only, the content decides."""
 
 
-VERSION = 18
+VERSION = 19
 """Raised when readers change so that tables that were read before should be read again."""
 CONTAINERS = frozenset({"archive", "email", "mailbox", "msg", "pdf"})
 """Kinds that may hold files which become files of their own: see `holds_files`."""

@@ -143,9 +143,9 @@ def _is_json(text: str, suffix: str, cut: bool) -> bool:
 
 LOG_LINE = re.compile(
     r"\W{0,2}(?:\w{3} [ \d]\d|\d{4}[-/]\d\d[-/]\d\d)[T "
-    r"]\d\d:\d\d(?::\d\d)?(?:[,.]\d+)?\W+\S*\s*(?:\[|[A-Za-z]+)"
+    r"]\d\d:\d\d(?::\d\d)?(?:[,.]\d+)?\W{1,20}\S*\s*(?:\[|[A-Za-z]+)"
 )
-RULE_LINE = re.compile(r"\s*\|?[\s:|+-]{3,}\|?\s*$")
+RULE_LINE = re.compile(r"[\s:|+-]{3,}$")
 CODE_LINE = re.compile(
     r"\s*(?:(?:def|class|import|from|return|if|for|while|function|const|let|var|select|public|private|create|insert|update|delete|alter|drop)\b|#include|//|/\*|--)",
     re.I,

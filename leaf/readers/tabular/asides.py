@@ -51,7 +51,17 @@ _CARRIED = (
     r"|(?:alter|neuer|letzter) (?:saldo|(?:konto)?stand)|report(?: à nouveau)?|à reporter"
     r"|(?:ancien|nouveau) solde|solde (?:initial|final|précédent|reporté)"
     r"|saldo (?:anterior|inicial|final|precedente|iniziale|finale)|suma y sigue|a?riporto|transporte"
+    r"|saldo (?:początkowe|końcowe)|(?:входящий|исходящий|начальный|конечный) остаток"
+    r"|(?:остаток|сальдо) на (?:начало|конец)(?: периода| дня| месяца| года)?|期[初末][余餘][额額]|[前次]期繰越(?:金)?"
+    r"|(?:dönem başı|dönem sonu|açılış|kapanış) bakiyesi"
 )
+_SPAN = (
+    r"(?:balance (?:at|on)(?: the)? (?:start|beginning|end|close)(?: of(?: the)? (?:period|day|month|year|statement))?"
+    r"|(?:saldo|(?:konto)?stand) (?:zu|am|zum) (?:beginn|anfang|ende)(?: des (?:zeitraums|monats|jahres|tages))?"
+    r"|solde (?:en|au|de) (?:début|fin)(?: de(?: la)? (?:période|mois|journée|l['’](?:année|exercice)))?"
+    r"|saldo a[lo] (?:inicio|comienzo|final|fin)(?: del? (?:per[ií]odo|mes|año|día|ejercicio))?)"
+)
+"""A balance that is called by the end of the time it stands at: `Balance at start of period`."""
 _AT = (
     r"(?:[ ,:(]+(?:(?:as )?(?:at|of|on|per|am|vom|zum|au|du|al?) )?"
     r"(?:\d[\d./-]*|\d{1,2}\.? [^\W\d]{3,12}\.?(?: \d{4})?)\)?)?"
@@ -69,7 +79,7 @@ _KINDS = {
     for name, pattern in (
         ("points", _POINTS),
         ("weights", _WEIGHTS),
-        ("carried", f"(?:{_CARRIED}){_AT}"),
+        ("carried", f"(?:{_CARRIED}|{_SPAN}){_AT}"),
         ("left", _LEFT),
     )
 }
@@ -193,6 +203,8 @@ class _Rows:
 
         if len(self._columns) < 2:
             return self._is_at_the_end(row)
+        if self._is_bare_at_an_end(row):
+            return True
         values = np.nan_to_num(self._values)
         filled = values[self._others] != 0
         own = np.flatnonzero(values[row])
@@ -249,6 +261,15 @@ class _Rows:
             and len(self._columns) == 1
             and (row < min(self._others) or row > max(self._others))
         )
+
+    def _is_bare_at_an_end(self, row: int) -> bool:
+        """Whether a row is the first or the last of all, and has nothing but its word where each record
+        has a name or a number of its own."""
+        if min(self._others) < row < max(self._others):
+            return False
+        cells = self._cells(row)
+        keys = [i for i in self._keys if not _is_word(cells[i])]
+        return bool(keys) and all(cells[i] is None for i in keys)
 
     def _cells(self, row: int) -> tuple[Any, ...]:
         columns = ", ".join(map(self._table.column, range(len(self._table.types))))

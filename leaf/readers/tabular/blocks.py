@@ -95,23 +95,10 @@ def find_tables(
     """Every table of a grid, from the top, left before right. `row_numbers` are the rows' 1-based
     numbers for notes; the first `header` rows are known to be no data."""
     numbers = row_numbers or range(1, len(grid) + 1)
-    filled = (
-        list(grid.filled)
-        if isinstance(grid, SheetGrid)
-        else [len(row) - row.count("") for row in grid]
-    )
+    filled = list(grid.filled) if isinstance(grid, SheetGrid) else list(map(_filled, grid))
     for i in [i for i, count in enumerate(filled) if 0 < count <= 3]:
-        if all(is_empty(c) for c in grid[i]):
-            filled[i] = 0
-    drawn = set[int]()
-    for i in [
-        i for i, row in enumerate(grid) if row and type(row[0]) is str and row[0][:1] in _DASHES
-    ]:
-        below = filled[i + 1] if i + 1 < len(filled) else 0
-        long = filled[i] == 1 and below != 1 and len(str(grid[i][0])) >= _LONG_LINE
-        if (filled[i] > 1 or long) and all(is_empty(cell) or is_rule(cell) for cell in grid[i]):
-            filled[i] = 0  # a line drawn with dashes, all across
-            drawn.update({i} if long else ())
+        filled[i] = sum(not is_empty(cell) for cell in grid[i])
+    drawn = _without_lines(grid, filled)
     view = GridView(grid, filled, widths, merges, lambda i: str(numbers[i]), drawn)
     if comments := parting_comments(view):
         for i in comments:
@@ -132,6 +119,29 @@ def find_tables(
     rows = sorted({numbers[i] for i in loose})
     notes = loose_notes(sum(loose.values()), rows) + several_notes(len(blocks))
     return GridContent(tuple(blocks), tuple(notes))
+
+
+def _filled(row: Sequence[Any]) -> int:
+    """Cells of a row that are not empty; one of blanks is, as in a heading that is padded."""
+    count = len(row) - row.count("")
+    blank = sum(cell.isspace() for cell in row if type(cell) is str and cell[:1] == " ")
+    return count - blank
+
+
+def _without_lines(grid: Grid, filled: list[int]) -> set[int]:
+    """Counts rows that are a line drawn with dashes as empty; gives those that are one long line, from
+    whatever column on."""
+    drawn = set[int]()
+    for i, row in enumerate(grid):
+        first = next((cell for cell in row if cell), "") if filled[i] else ""
+        if type(first) is not str or first[:1] not in _DASHES:
+            continue
+        below = filled[i + 1] if i + 1 < len(filled) else 0
+        long = filled[i] == 1 and below != 1 and len(first) >= _LONG_LINE
+        if (filled[i] > 1 or long) and all(is_empty(cell) or is_rule(cell) for cell in row):
+            filled[i] = 0
+            drawn.update({i} if long else ())
+    return drawn
 
 
 _DASHES = frozenset("-=_–—")

@@ -59,13 +59,20 @@ keine angabe  keine angaben  keine daten  ohne angabe  nicht verfügbar  nicht b
 sans objet  desconocido  no disponible  sin datos  desconhecido  não disponível  sem dados  sconosciuto  non disponibile
 onbekend  niet beschikbaar  неизвестно  нет данных  н/д  不明  データなし  未知  不详  暂无  无数据  無資料  없음  미상
 """
-NO_VALUE = MISSING | frozenset(re.split(r"\s{2,}|\n", _NO_VALUES.strip()))
+_NO_AMOUNTS = frozenset(
+    text
+    for sign in ("$", "us$", "r$", *"€£¥₹₽₩₺%", "eur", "usd", "gbp", "chf", "tl", "zł", "kr")
+    for dash in "-–—"
+    for text in (f"{sign}{dash}", f"{sign} {dash}", f"{dash}{sign}", f"{dash} {sign}")
+)
+"""`$ -`: what spreadsheets show for no amount."""
+NO_VALUE = MISSING | frozenset(re.split(r"\s{2,}|\n", _NO_VALUES.strip())) | _NO_AMOUNTS
 """The same with words and signs that may be a name elsewhere: what they mean is known only below
 the header of a typed column."""
 _NUMBER = re.compile(
-    r"\(?[+\-−–]?\s?(?:[$€£¥₹]|[A-Z]{2,3}\$?\s)?\s?(?:\d[\d.,'’\u00a0\u202f]*|\d{1,3}(?: "
+    r"\(?[+\-−–]?\s?(?:[$€£¥₹]\(?|[A-Z]{2,3}\$?\s)?\s?(?:\d[\d.,'’\u00a0\u202f]*|\d{1,3}(?: "
     r"\d{3})+(?:[.,]\d+)?|[.,]\d+)"
-    r"(?:[eE][+-]?\d+)?\s?(?:%|[$€£¥₹]|[A-Z]{3})?\)?|\d[\d.,'’\u00a0\u202f]*[.,]\d+-",
+    r"(?:[eE][+-]?\d+)?\s?(?:%|[$€£¥₹]|[A-Z]{3})?(?:\)%?)?|\d[\d.,'’\u00a0\u202f]*[.,]\d+-",
     re.ASCII,
 )
 _DATE = re.compile(
@@ -106,7 +113,10 @@ FOOTER = re.compile(
     r"end of|last (?:update|modified)|updated|legend|see|data as "
     r"of|disclaimer|confidential|rows?:|records?:|total rows|"
     r"total records|page |sources|notes?|footnotes?|inquiries|contact|symbols?|abbreviations?)\b"
-    r"|[*†‡©¹²³]|\(?\d{1,2}\)\s|\d{1,2}\.?\s+[^\W\d]|\\\d|\S{1,2}\s*[:=]\s|--|==|#"
+    r"|[（(［【\[]?(?:注[记記釈釋]?|註|備考|备注|说明|說明|出典|出所|資料|资料来源|資料來源|数据来源|来源"
+    r"|출처|자료|источники?|примечани[ея]|źródło|uwag[ai]|kaynak|notas?|fuentes?|bron|kilde|källa|zdroj|المصدر"
+    r"|ملاحظة)\s?\d*\s?[:：）)］】\]]"
+    r"|[*†‡©¹²³※]|\(?\d{1,2}\)\s|\d{1,2}\.?\s+[^\W\d]|\\\d|\S{1,2}\s*[:=]\s|--|==|#"
 )
 
 

@@ -9,6 +9,8 @@ from leaf.readers.tabular.cells import NO_VALUE
 
 SAMPLE = 1_000
 BLANKS = " \t\n\u00a0"
+PADDING = ("  ", "\t")
+"""What nobody writes behind a word by chance."""
 _PHONE = re.compile(r"\+[0-9]{11,15}")
 _SHORT_PHONE = re.compile(r"\+[0-9]{8,15}")
 _POWER = re.compile(r"[0-9]+E[0-9]+")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from leaf.readers.tabular.cells import NO_VALUE
-from leaf.readers.tabular.codes import BLANKS
+from leaf.readers.tabular.codes import BLANKS, PADDING
 from leaf.readers.tabular.parse_plan import TEXT, ParsePlan
 from leaf.readers.tabular.plans import ThousandsMarks
 from leaf.readers.tabular.sql import identifier, literal
@@ -39,7 +39,9 @@ class Column:
     either_end: str = ""
     """A date whose year may stand first or last, where nothing decides."""
     padded: bool = False
-    """Whether its texts are filled with blanks to one length."""
+    """Whether most of its texts end in blanks that are left off."""
+    even: bool = True
+    """Whether those fill them to one length."""
     unmarked: bool = False
     """Whether the sample fits plans with either decimal mark though no value has one: `5 €`."""
 
@@ -74,6 +76,16 @@ def trimmed(columns: Sequence[Column]) -> str:
         f", nullif(trim({identifier(c.source)}, {literal(BLANKS)}), '') AS {text_of(c)}"
         for c in columns
     )
+
+
+def ends_in_padding(source: str) -> str:
+    """SQL: whether a text ends in what fills it up."""
+    return " OR ".join(f"ends_with({source}, {literal(end)})" for end in PADDING)
+
+
+def unpadded(source: str) -> str:
+    """SQL for a text without blanks and tabs at its end."""
+    return f"rtrim({source}, {literal(' ' + chr(9))})"
 
 
 def without_missing(columns: Sequence[Column]) -> str:

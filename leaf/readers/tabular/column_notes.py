@@ -199,10 +199,16 @@ def codes_note(name: str, example: str) -> Note:
 
 def padded_notes(columns: Sequence[Column]) -> list[Note]:
     """Of texts whose blanks at the end were left off."""
-    if not columns:
-        return []
-    text = f"Blanks that fill {_names([c.name for c in columns])} to one length were left off."
-    return [Note("blanks-left-off", text, len(columns))]
+    even = [c.name for c in columns if c.even]
+    others = [c.name for c in columns if not c.even]
+    notes = []
+    if even:
+        text = f"Blanks that fill {_names(even)} to one length were left off."
+        notes.append(Note("blanks-left-off", text, len(even)))
+    if others:
+        text = f"Blanks behind the values of {_names(others)} were left off."
+        notes.append(Note("blanks-left-off", text, len(others)))
+    return notes
 
 
 def _two_digits(columns: Sequence[Column]) -> Note:

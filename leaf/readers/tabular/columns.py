@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING
 
 from leaf.readers.base import Note
 from leaf.readers.tabular.cells import NO_VALUE
-from leaf.readers.tabular.codes import SAMPLE, codes_in
+from leaf.readers.tabular.codes import BLANKS, SAMPLE, codes_in
 from leaf.readers.tabular.column import (
     Column,
     Counts,
+    ends_in_padding,
     known,
     layers_of,
     text_of,
     trimmed,
+    unpadded,
     without_missing,
 )
 from leaf.readers.tabular.column_notes import (
@@ -154,9 +156,9 @@ def _select(relation: str, columns: Sequence[Column]) -> str:
     for c in columns:
         source = identifier(c.source)
         if c.text:
-            source = f"rtrim({source}, ' ')" if c.padded else source
+            source = unpadded(source) if c.padded else source
             source = (
-                f"nullif({source}, '')"
+                f"CASE WHEN trim({source}, {literal(BLANKS)}) <> '' THEN {source} END"
                 if c.plan.kind == "text"
                 else c.plan.sql(known(c) if c.plan.missing else text_of(c))
             )
@@ -248,18 +250,22 @@ def _propose_all(
 def _padded(
     connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column]
 ) -> list[Column]:
-    """Columns of text of which not the sample alone is filled with blanks to one length."""
+    """Columns of text of which not the sample alone ends in blanks."""
     for column in columns:
         column.padded &= column.plan.kind == "text"
     padded = [c for c in columns if c.padded]
     if not padded:
         return []
-    lengths = ", ".join(
-        f"count(DISTINCT length(nullif({identifier(c.source)}, '')))" for c in padded
+    asked = ", ".join(
+        f"count(DISTINCT length({x})), count({x}), count(*) FILTER (WHERE {ends_in_padding(x)})"
+        for x in (f"nullif({identifier(c.source)}, '')" for c in padded)
     )
-    counts = connection.execute(f"SELECT {lengths} FROM {relation}").fetchone() or ()
-    for column, count in zip(padded, counts, strict=True):
-        column.padded = count == 1
+    counts = connection.execute(f"SELECT {asked} FROM {relation}").fetchone() or ()
+    for column, lengths, values, ending in zip(
+        padded, counts[::3], counts[1::3], counts[2::3], strict=True
+    ):
+        column.even = lengths == 1
+        column.padded = column.even or 2 * ending >= values
     return [c for c in padded if c.padded]
 
 

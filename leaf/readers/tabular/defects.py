@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DAY = re.compile(
     r"(?i)(?:^|[\W_])(?:date|datum|day|tag|fecha|data|dato|am|on|at|dt|period|month|monat)(?:$|[\W_])"
+    r"|日期|日付|날짜|дата"
 )
 _HEAD = 1_000
 """Rows that are added up before all others are."""
@@ -205,7 +206,25 @@ def _serials(table: TableFile, data: Bools) -> list[Defect]:
                 f"DATE '1899-12-30' + CAST(\"{table.names[index]}\" AS INTEGER) gives the date."
             )
             findings.append(Defect("date-serials", text, len(values), (), index))
+        elif _are_days_in_figures(values):
+            name = table.names[index]
+            text = (
+                f"'{name}' holds days in figures, such as {int(values[0])}: "
+                f"strptime(CAST(\"{name}\" AS VARCHAR), '%Y%m%d') gives the date."
+            )
+            findings.append(Defect("date-serials", text, len(values), (), index))
     return findings
+
+
+def _are_days_in_figures(values: Floats) -> bool:
+    """Whether numbers are year, month and day in eight figures: 20240131."""
+    import numpy as np
+
+    if len(np.unique(values)) < 2 or (values % 1 != 0).any():
+        return False
+    months, days = values // 100 % 100, values % 100
+    years = (values >= 1500_01_01) & (values <= 2199_12_31)
+    return bool((years & (months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
 
 
 def _mixed_dates(table: TableFile) -> list[Defect]:
@@ -315,6 +334,10 @@ _ORDERS = {
 }
 
 
+_ROUNDED_OFF = 0.05
+"""Part of a number that rounding may change."""
+
+
 def _summed(values: Floats, at: int, step: int) -> list[int]:
     """The neighbours to one side that add up to a column in (nearly) every row."""
     import numpy as np
@@ -332,16 +355,22 @@ def _summed(values: Floats, at: int, step: int) -> list[int]:
         if (~_close(total[head], values[head, at], 0.0051)).sum() > 0.02 * len(total) + 1:
             continue  # these alone are too many
         close = _close(total, values[:, at], 0.0051 * bool((total % 1).any()))
-        if close.mean() >= 0.98:
+        telling = close[(total != 0) | (values[:, at] != 0)]  # zeros are the sum of zeros
+        if len(telling) > 1 and telling.mean() >= 0.98:
             used = [m for m in members if np.nan_to_num(values[:, m]).any()]
             return used if len(used) > 1 else []
     return []
 
 
 def _close(total: Floats, printed: Floats, loose: float) -> Bools:
+    """Where sums are what is printed, but for rounding. Of numbers as small as what is rounded off,
+    all would be near all."""
     import numpy as np
 
-    return np.asarray(np.abs(total - printed) <= 1e-6 * np.maximum(1.0, np.abs(total)) + loose)
+    sizes = (float(np.median(np.abs(some[some != 0]))) for some in (total, printed) if some.any())
+    size = min(1.0, *sizes, 1.0)
+    near = 1e-6 * np.maximum(size, np.abs(total)) + min(loose, _ROUNDED_OFF * size)
+    return np.asarray(np.abs(total - printed) <= near)
 
 
 def _repeated(hashes: Any, data: Any) -> list[int]:

@@ -10,7 +10,7 @@ from leaf.readers.base import Note
 from leaf.readers.tabular.cells import is_empty, is_measure, kind_of, name_of, places
 from leaf.readers.tabular.grid import SAMPLE, GridView, extent_of
 from leaf.readers.tabular.header import are_codes
-from leaf.readers.tabular.periods import TIME_NAME, is_period
+from leaf.readers.tabular.periods import TIME_NAME, is_period, period_of
 
 _MOST = 40
 """Rows above the first period."""
@@ -38,13 +38,19 @@ def description(view: GridView, bands: Sequence[list[int]], at: int) -> tuple[li
     for end, row in _rows_from(bands, at):
         if len(above) > _MOST or (above and row - above[-1] > _GAP):
             break
-        if is_period(view.cell(row, left)):
+        if _is_dated(view.cell(row, left)):
             band = bands[end]
             data = band[band.index(row) : band.index(row) + SAMPLE]
             rows = _from_first_full(view, above)
             return (rows, end) if _describes(view, rows, data, left) else ([], at)
         above.append(row)
     return [], at
+
+
+def _is_dated(cell: object) -> bool:
+    """Whether a cell says which period it is of: `Year` alone names a column."""
+    period = period_of(cell)
+    return period is not None and bool(period.year or period.number)
 
 
 def _rows_from(bands: Sequence[list[int]], at: int) -> Iterator[tuple[int, int]]:

@@ -91,6 +91,8 @@ def sniff(sample: str) -> Dialect:
     if declared and not declared[1].isalnum():
         width, _, skip, _ = _measure(rest, declared[1], '"', "")
         return Dialect(declared[1], '"', "", skip, True, width)
+    if uncommented := _without(_COMMENTS_ABOVE, sample):
+        return uncommented
     readings = sorted(_readings(sample), key=lambda reading: reading.score, reverse=True)
     best = (
         next((r for r in readings[:_TRIED] if r.split and r.split.proven), None)
@@ -102,17 +104,23 @@ def sniff(sample: str) -> Dialect:
     tabs = next((r.dialect for r in readings if r.dialect.delimiter == "\t" and r.split), None)
     if tabs and holds_rows(sample.split("\n", _ROWS)[:_ROWS]):
         return tabs
-    bare = _COMMENT_LINE.sub("", sample)
-    if bare.strip() and len(bare) < len(sample):
-        uncommented = sniff(bare)
-        if not uncommented.one_column and not uncommented.sep_line:
-            return uncommented
+    if uncommented := _without(_COMMENT_LINE, sample):
+        return uncommented
     doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
     if len(re.findall(r"^.*\S {2,}\S", sample, re.M)) > 0.6 * sum(
         not line.isspace() for line in sample.splitlines()
     ):
         doubted = "runs of blanks"
     return Dialect(ONE_COLUMN, '"', doubt=doubted)
+
+
+def _without(comments: re.Pattern[str], sample: str) -> Dialect | None:
+    """The dialect of a text without its comments, if it has some and the rest has columns."""
+    bare = comments.sub("", sample)
+    if not bare.strip() or len(bare) == len(sample):
+        return None
+    dialect = sniff(bare)
+    return None if dialect.one_column or dialect.sep_line else dialect
 
 
 @dataclass(frozen=True)
@@ -126,6 +134,9 @@ class _ScoredDialect:
 
 
 _COMMENT_LINE = re.compile(r"^#+(?:[ \t\-=*_#].*)?(?:\n|\Z)", re.MULTILINE)
+_COMMENTS_ABOVE = re.compile(r"\A#+(?:[ \t\-=*_#].*)?\n(?:#.*\n)*")
+"""Comments at the beginning, with lines such as `#12. Temperature` that follow one: words that hold
+signs which part cells below."""
 _ROWS = 400
 """Lines that tell whether rows of tabs stand among remarks."""
 _TRIED = 8
@@ -341,6 +352,8 @@ class Records:
 
     def _quoted(self, line: str) -> list[str]:
         cells = self._parse(line)
+        if cells is None:
+            cells = self._parse(_behind_quotes(self.dialect).sub(self.dialect.quote, line))
         if cells is not None:
             return cells
         text = line
@@ -392,6 +405,14 @@ class Records:
         if len(rows) > 1:
             return None
         return (rows[0] or [""]) if rows else [""]
+
+
+@cache
+def _behind_quotes(dialect: Dialect) -> re.Pattern[str]:
+    """A quote with blanks or tabs between it and a delimiter: `"-1,099.14"⇥,` is a quoted cell."""
+    blanks = "".join({" ", "\t"} - set(dialect.delimiter))
+    mark, sign = re.escape(dialect.quote), re.escape(dialect.delimiter)
+    return re.compile(rf"{mark}[{blanks}]+(?={sign}|\n|$)")
 
 
 def _split_long(text: str, dialect: Dialect) -> list[str] | None:

@@ -24,7 +24,7 @@ from leaf.readers.tabular.cells import (
     size_of,
 )
 from leaf.readers.tabular.grid import SAMPLE, GridView, first_text, fits_in
-from leaf.readers.tabular.options import names_options
+from leaf.readers.tabular.options import RECORD, names_options, row_of_records
 
 
 def first_data(
@@ -32,6 +32,8 @@ def first_data(
 ) -> tuple[int, bool]:
     """Position in `rows` of the first row of data, and whether the types (not just the place) say
     so."""
+    if records := row_of_records(view, rows, columns):
+        return records + 1, True
     sample = rows[:SAMPLE]
     typical = median([view.fill(i, columns) for i in rows[: 2 * SAMPLE]])
     hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
@@ -41,11 +43,26 @@ def first_data(
             if not named and view.fill(row, columns) < max(1, 0.34 * typical):
                 continue
             if _is_data(view, rows, at, columns, profile, hard, sparse=named):
-                return at, True
+                if at or not _names_all(view, rows, columns, profile, hard):
+                    return at, True
+                continue
             texts = sum(kind == "t" for p, kind in enumerate(view.kinds(row, columns)) if p in hard)
             named = texts >= 2 and texts >= 0.5 * len(hard)
         return min(1, len(rows)), True
     return _first_text_row(view, rows, columns, typical)
+
+
+def _names_all(
+    view: GridView, rows: list[int], columns: list[int], profile: list[str], hard: list[int]
+) -> bool:
+    """Whether the second of some rows names all columns of numbers, so that the first, whatever it is
+    like, stands above the names and is none of the rows below."""
+    if len(hard) < 3 or len(rows) < 3 or not are_names(view, rows[1], columns):
+        return False
+    kinds = view.kinds(rows[1], columns)
+    return all(kinds[p] == "t" for p in hard) and _is_data(
+        view, rows, 2, columns, profile, hard, sparse=False
+    )
 
 
 def below_names(
@@ -393,8 +410,6 @@ _MEASURED = re.compile(r"[^\d:]{2,40}:\s*[-+]?\d+[.,]\d")
 """`Temperature: 24.6 °C`: what programs of instruments write above a table, and no name of columns."""
 _CODE_NAME = re.compile(r"[A-Za-z][\w.:#-]*", re.ASCII)
 _CODED = re.compile(r"[\d_]|[a-z][A-Z]|[A-Z]{2}", re.ASCII)
-_RECORD = re.compile(r"\{\s*\"\w+\".*\}", re.DOTALL)
-"""`{"ImportId":"QID1"}`: what survey programs write below the names."""
 
 
 def are_codes(names: Sequence[str]) -> bool:
@@ -410,7 +425,7 @@ def _completes(view: GridView, row: int, lower: int, columns: list[int]) -> bool
     upper, names = ([str(view.cell(i, c)).strip() for c in columns] for i in (row, lower))
     if "" in names or len(set(names)) < len(names) or all(map(is_measure, names)):
         return True
-    records = all(map(_RECORD.fullmatch, names))
+    records = all(map(RECORD.fullmatch, names))
     return len(columns) > 2 and (records or are_codes(upper) != are_codes(names))
 
 
@@ -431,7 +446,7 @@ def header_names(view: GridView, header: list[int], columns: list[int]) -> list[
         parts: list[str] = []
         for level in levels:
             part = name_of(level[position]) if not is_empty(level[position]) else ""
-            if part and part not in parts and not (parts and _RECORD.fullmatch(part)):
+            if part and part not in parts and not (parts and RECORD.fullmatch(part)):
                 parts.append(part)
         names.append(" / ".join(parts))
     return names

@@ -7,6 +7,7 @@ more columns, and whose values are of no one kind; or that stand right above the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from leaf.readers.tabular.cells import is_empty, is_measure, is_placeholder, kind_of, name_of
@@ -17,6 +18,7 @@ _MOST = 40
 """Rows of a list."""
 _FEWEST = 3
 """Pairs of a list that stands apart; columns of a table below one."""
+_LABELLED = re.compile(r"((?:[^\W\d][^:]{0,39})?):(?!//)(?:\s*\S.*)?", re.DOTALL)
 _LOOKED_AT = 20
 """Rows below names that tell whether they are data."""
 
@@ -27,7 +29,8 @@ def lists_above(view: GridView, bands: Sequence[list[int]]) -> tuple[list[list[i
     split: list[list[int]] = []
     lists: set[int] = set()
     for at, band in enumerate(bands):
-        end = _end_of_list(view, band)
+        end = _end_of_list(view, band) or _end_of_record(view, band)
+        end = end or _end_above_names(view, band, bands[at + 1] if at + 1 < len(bands) else ())
         if end and not description(view, bands, at)[0]:
             split += [band[:end], band[end:]]
             lists.add(band[0])
@@ -57,6 +60,54 @@ def _end_of_list(view: GridView, band: Sequence[int]) -> int:
     end -= 1  # the names of a table of two columns look like one more pair
     named = end > 0 and _names_at(view, band, end, 2) and _differs(view, band, end)
     return end if named and _says_much(view, band[:end]) else 0
+
+
+def _end_above_names(view: GridView, band: Sequence[int], below: Sequence[int]) -> int:
+    """How many rows of a band are labels and values above its last row, where that names the columns of
+    the band below; 0 where it does not."""
+    if len(band) < 3 or len(below) < _FEWEST or not _says_much(view, band[:-1]):
+        return 0
+    if not all(view.lone(i) or _is_pair(view, i, band[0]) for i in band[:-1]):
+        return 0
+    names = _words(view, band[-1])
+    if not _are_different_words(view, band[-1]) or min(names) > _first(view, below[0]) + 1:
+        return 0
+    kinds = [view.kinds(i, list(names)) for i in below[:_LOOKED_AT]]
+    numbers = sum(all(row[p] in "nyd" for row in kinds) for p in range(len(names)))
+    return len(band) - 1 if 2 * numbers > len(names) else 0
+
+
+def _end_of_record(view: GridView, band: Sequence[int]) -> int:
+    """2 where a band begins with names and one row of values, right above the other names of a table:
+    `Station, Height, Zone`, `A1, 210, -7`, `Year, Month, Day, Temperature`, … 0 where it does not."""
+    if len(band) < 3 + _FEWEST or not all(_are_different_words(view, band[at]) for at in (0, 2)):
+        return 0
+    labels, names = (_words(view, band[at]) for at in (0, 2))
+    kinds = view.kinds(band[1], range(len(view.grid[band[1]])))
+    values = [c for c, kind in enumerate(kinds) if kind != "e"]
+    if not set(values) <= set(labels) or 2 * len(values) < len(labels):
+        return 0
+    if sum(kinds[c] in "nyd" for c in values) < 2 or set(labels.values()) & set(names.values()):
+        return 0
+    below = [view.kinds(i, list(names)) for i in band[3 : 3 + _LOOKED_AT]]
+    numbers = sum(all(kinds[p] in "nyd" for kinds in below) for p in range(len(names)))
+    return 2 if numbers >= 2 else 0
+
+
+def _are_different_words(view: GridView, row: int) -> bool:
+    """Whether a row has words in columns side by side, all different, and nothing else."""
+    words = _words(view, row)
+    return (
+        len(words) >= _FEWEST
+        and list(words) == list(range(min(words), min(words) + len(words)))
+        and len(set(words.values())) == len(words)
+        and all(kind_of(view.cell(row, c)) == "t" for c in words)
+    )
+
+
+def _words(view: GridView, row: int) -> dict[int, str]:
+    """Columns in which a row has a cell -> its words."""
+    return {c: name_of(x).lower() for c, x in enumerate(view.grid[row]) if not is_empty(x)}
 
 
 def _names_at(view: GridView, band: Sequence[int], at: int, fewest: int) -> bool:
@@ -113,7 +164,16 @@ def _value(view: GridView, row: int) -> object:
 
 def _may_be_list(view: GridView, band: Sequence[int]) -> bool:
     """Whether a band holds labels with their values and lines of text alone."""
-    return len(band) <= _MOST and all(view.lone(i) or _is_pair(view, i, band[0]) for i in band)
+    if len(band) > _MOST:
+        return False
+    return all(view.lone(i) or _is_pair(view, i, band[0]) for i in band) or _is_labelled(view, band)
+
+
+def _is_labelled(view: GridView, band: Sequence[int]) -> bool:
+    """Whether every cell of a band is a label with its value, no label twice: `Bank: 1010, Branch: 7`."""
+    cells = [str(x).strip() for i in band for x in view.grid[i] if not is_empty(x)]
+    labels = [match[1] for cell in cells if (match := _LABELLED.fullmatch(cell))]
+    return len(labels) == len(cells) > 1 and len(set(labels)) == len(labels)
 
 
 def _is_wide(view: GridView, band: Sequence[int]) -> bool:
@@ -124,7 +184,7 @@ def _is_wide(view: GridView, band: Sequence[int]) -> bool:
 def _lists_of(view: GridView, stretch: Sequence[list[int]]) -> list[list[int]]:
     """The lists among the bands above a table: those whose values are of several kinds, and small ones
     beside them."""
-    sure = [band for band in stretch if _is_mixed(view, band)]
+    sure = [band for band in stretch if _is_mixed(view, band) or _is_labelled(view, band)]
     small = [band for band in stretch if len(_pairs(view, band)) < _FEWEST and _pairs(view, band)]
     return sure + small if sure else []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaf.readers.tabular.cells import is_empty, is_rule, is_unit, kind_of
+from leaf.readers.tabular.cells import is_empty, is_rule, is_unit, kind_of, name_of
 from leaf.readers.tabular.described import description
 from leaf.readers.tabular.grid import GridView, extent_of
 from leaf.readers.tabular.header import is_unit_row, may_name
@@ -14,6 +14,8 @@ _MOST = 12
 """Rows of a header."""
 _GAP = 6
 """How far the next row of a header, or the first of data, may be below the one above it."""
+_COUNTED = 5
+"""Numbers in a row that are no chance."""
 _LABELS = 2
 """Headings of a group between names and data."""
 
@@ -71,8 +73,19 @@ def _belongs(view: GridView, rows: Sequence[int], band: Sequence[int]) -> bool:
     columns."""
     if len(rows) + len(band) > _MOST or (rows and band[0] - rows[-1] > _GAP):
         return False
-    return all(may_name(view, i) for i in band) and any(
+    return all(may_name(view, i) or _counts(view, i) for i in band) and any(
         not is_rule(c) and not is_empty(c) for i in band for c in view.grid[i]
+    )
+
+
+def _counts(view: GridView, row: int) -> bool:
+    """Whether a row counts the columns to the right of the first, as that above the wells of a plate does:
+    `1, 2, 3, …`."""
+    cells = [name_of(cell) for cell in view.grid[row][1:] if not is_empty(cell)]
+    return (
+        is_empty(view.grid[row][0])
+        and len(cells) >= _COUNTED
+        and cells == [str(number) for number in range(1, len(cells) + 1)]
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from leaf.readers.tabular.cells import NO_VALUE
-from leaf.readers.tabular.codes import BLANKS, are_periods, codes_in, different
+from leaf.readers.tabular.codes import BLANKS, PADDING, are_periods, codes_in, different
 from leaf.readers.tabular.months import month_plans
 from leaf.readers.tabular.parse_plan import TEXT, ParsePlan, times
 from leaf.readers.tabular.sql import literal
@@ -46,7 +46,8 @@ def _number(
     money = f"(?:{CURRENCY}\\s?)?" if currency else ""
     tail = (r"\s?%" if percent else "") + (f"(?:\\s?{CURRENCY})?" if currency else "")
     bare = rf"{_SIGN}{money}{_SIGN}{core}{tail}"
-    pattern = rf"{bare}|\({money}{core}{tail}\)|{money}{_marked(style, whole)}-{tail}"
+    negative = rf"\({money}{core}{tail}\)|{money}\({core}\){tail}"
+    pattern = rf"{bare}|{negative}|{money}{_marked(style, whole)}-{tail}"
     strip = [_SPACE] + ([CURRENCY, "%"] if currency or percent else [])
     kind, sql_type = ("integer", "BIGINT") if whole else ("decimal", "DOUBLE")
     value = f"TRY_CAST({_stripped(strip, style)} AS {sql_type})"
@@ -323,10 +324,11 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
 
 
 def is_padded(values: Sequence[str]) -> bool:
-    """Whether texts are filled with blanks to one length, as programs write columns of a fixed
-    width: `LNS11000000      ` is found by nobody who asks for it."""
-    blank = sum(value.endswith(" ") for value in values)
-    return 2 < len(values) <= 2 * blank and len(set(map(len, values))) == 1
+    """Whether most texts are filled with blanks to one length, as programs write columns of a fixed
+    width, or end in a tab or several blanks: `LNS11000000      ` is found by nobody who asks for it."""
+    even = len(set(map(len, values))) == 1
+    blank = sum(value.endswith(" " if even else PADDING) for value in values)
+    return 2 < len(values) <= 2 * blank
 
 
 _PLAIN = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?(?:[eE][-+]?\d{1,2})?", re.ASCII)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 
-from leaf.readers.tabular.cells import CODE, FOOTER, is_empty, kind_of, shape_of
+from leaf.readers.tabular.cells import CODE, FOOTER, is_empty, is_rule, kind_of, shape_of
 from leaf.readers.tabular.continued import headings_of_part, stands_first
 from leaf.readers.tabular.grid import SAMPLE, GridView, Region, extent_of, first_text, fits_in
 from leaf.readers.tabular.header import are_names
@@ -112,7 +112,17 @@ def _bands(view: GridView) -> list[list[int]]:
 
 
 def _is_text(view: GridView, rows: list[int]) -> bool:
-    return len(rows) <= 8 and all(view.lone(i) for i in rows)
+    if not all(view.lone(i) for i in rows):
+        return False
+    return len(rows) <= 8 or _are_remarks(view, rows)
+
+
+def _are_remarks(view: GridView, rows: list[int]) -> bool:
+    """Whether most of some lines that hold no delimiter are a label with a value, or drawn."""
+    if view.widths is None or any(view.widths[i] > 1 for i in rows):
+        return False
+    cells = [first_text(view, i) for i in rows]
+    return 2 * sum(":" in cell or "：" in cell or is_rule(cell) for cell in cells) >= len(cells)
 
 
 def _is_heading_list(view: GridView, rows: list[int]) -> bool:

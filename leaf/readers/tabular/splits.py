@@ -50,6 +50,7 @@ _TYPED = re.compile(
 )
 _ABSENT = frozenset({"", "-", "--", "?", ".", "na", "n/a", "nan", "null", "none"})
 _NEARLY = 0.95
+_MOSTLY = 0.8
 _FEW = 3
 """Lines that may have equally many words without being rows."""
 
@@ -135,6 +136,8 @@ class Split:
     def proven(self) -> bool:
         """Whether the lines are rather rows of cells than whole values."""
         soft = self.delimiter in _SOFT or self.spaced
+        if not soft and self.twice >= _MOSTLY:
+            return True  # of whatever widths the tables are
         if self._cells_quoted() if soft else self.quoted >= 0.3 and self.regular >= 0.8:
             return True
         if self.delimiter in HARD:

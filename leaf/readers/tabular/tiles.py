@@ -86,13 +86,16 @@ class _Tiles:
         if left or not sums:
             return None
         whole = stack[0] if len(stack) == 1 else -1
+        spans = {
+            row: span
+            for row, parts in sums.items()
+            if (span := self._span(row, parts, row == whole))
+        }
+        if len(spans) < len(sums):
+            return None
         bits = sum(self._bits(row, parts) for row, parts in sums.items())
         chances = comb(len(rows) - 1, len(sums) - 1)
-        return Tiling(
-            {row: self._span(row, parts, row == whole) for row, parts in sums.items()},
-            whole,
-            bits - log2(chances) - len(sums) - 1,
-        )
+        return Tiling(spans, whole, bits - log2(chances) - len(sums) - 1)
 
     def _count(self, row: int, stack: Ints) -> int:
         """How many rows at the end of the stack a row sums; 0 for none."""
@@ -139,7 +142,8 @@ class _Tiles:
         telling = ((values != 0).sum(axis=0) > 1) & ~np.isnan(printed) & (total != 0)
         return float(np.maximum(0.0, self.bits - loose)[telling].sum())
 
-    def _span(self, row: int, parts: Sequence[int], whole: bool) -> SumSpan:
+    def _span(self, row: int, parts: Sequence[int], whole: bool) -> SumSpan | None:
+        """None for a sum that says nothing: of amounts that cancel each other out."""
         import numpy as np
 
         rows = np.array(sorted([*parts, row]), dtype=int)
@@ -147,8 +151,7 @@ class _Tiles:
         first, last = (0, at) if at else (1, len(rows))
         level = Level(self.numbers, rows, np.zeros(len(self.numbers.values), dtype=bool))
         span = level.span(at, first, last)
-        assert span is not None  # at least the column that it was found by agrees
-        return replace(span, whole=whole)
+        return replace(span, whole=whole) if span else None
 
 
 def _coarser(numbers: TableNumbers, column: int) -> float:

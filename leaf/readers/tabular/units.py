@@ -26,7 +26,10 @@ _SHORT = """
     дин. din din. KM. сом тенге сум 元 円 圓 원 đ ر.س د.إ د.ك ج.م ريال درهم دينار ریال تومان
 """
 """How currencies are called beside their codes."""
-_MONEY = frozenset([*_ISO_4217.split(), *_SHORT.split()])
+_SIDES = "Cr Cr. CR Dr Dr. DR S H"
+"""Sides of an account, on which banks of India and Germany print an amount: with both of them in a
+column its amounts do not add up."""
+_MONEY = frozenset([*_ISO_4217.split(), *_SHORT.split(), *_SIDES.split()])
 _SAME = tuple(
     frozenset(names.split())
     for names in (
@@ -40,7 +43,7 @@ _SAME = tuple(
     )
 )
 """Signs and codes of one currency."""
-_OTHERWISE = frozenset(_WORDS.split())
+_OTHERWISE = frozenset([*_WORDS.split(), *_SIDES.split()])
 _SCALE = re.compile(
     r"(?i:tsd\.?|tys\.?|mio\.?|mrd\.?|mill\.|mln\.?|mlrd\.?|mld\.?|bln\.?|thousands?|millions?"
     r"|billions?|trillions?|millionen|milliarden|lakhs?|crores?|тыс\.?|млн\.?|млрд\.?)"

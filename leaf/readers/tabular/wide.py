@@ -1,5 +1,5 @@
-"""Numbers as Japan, China and Korea write them: digits and signs of full width, and a triangle for a
-minus. Pure."""
+"""Numbers that are not written with the usual signs: digits of full width and a triangle for a minus
+(Japan, China, Korea), digits and marks of Arabic, Persian and Hindi. Pure."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from leaf.readers.tabular.sql import literal
 
 _WIDE = "0123456789,.-+()%$"
-WIDE = "".join(chr(ord(sign) + 0xFEE0) for sign in _WIDE) + "￥￡￦△▲"
-NARROW = _WIDE + "¥£₩--"
+_OTHER = "".join(chr(zero + n) for zero in (0x660, 0x6F0, 0x966) for n in range(10)) + "٬٫٪"
+WIDE = "".join(chr(ord(sign) + 0xFEE0) for sign in _WIDE) + "￥￡￦△▲" + _OTHER
+NARROW = _WIDE + "¥£₩--" + 3 * "0123456789" + ",.%"
 _TABLE = str.maketrans(WIDE, NARROW)
-_WORTH = re.compile(r"[０-９￥]|\d\s?％|^[¥$]?[△▲][¥$]?\d", re.ASCII)
+_WORTH = re.compile(r"[０-９٠-٩۰-۹०-९￥]|\d\s?％|^[¥$]?[△▲][¥$]?\d", re.ASCII)
 _TRIANGLE = re.compile(r"[△▲]")
 _FULL = "▲"
 

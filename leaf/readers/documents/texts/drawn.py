@@ -224,12 +224,12 @@ def _table(lines: Sequence[str], block: _Block, more: int) -> LaidOut | None:
 
 
 def _width(lines: Sequence[str], rows: Sequence[int], rule: int | None) -> int:
-    """Cells of most rows."""
+    """Cells of most rows. Those of one cell are boxes with what a report is about."""
     if rule is not None:
         return _rule_width(lines[rule])
-    widths = Counter(len(_split(lines[at])) for at in rows)
-    width, count = widths.most_common(1)[0]
-    return width if count >= 0.9 * len(rows) else 0
+    widths = Counter(cells for at in rows if (cells := len(_split(lines[at]))) > 1)
+    width, count = widths.most_common(1)[0] if widths else (0, 0)
+    return width if count >= 0.9 * widths.total() else 0
 
 
 def _is_mostly(width: int, widths: Sequence[int]) -> bool:
