@@ -33,7 +33,7 @@ except LeafError:
         ),
         icon=":material/link_off:",
     )
-    browser.clean_address("chat", "message")
+    browser.clean_address("chat", "message", gone=True)
     chat = None
 if chat is not None and chat.title:
     st.set_page_config(page_title=f"{chat.title} · Leaf")

@@ -120,6 +120,7 @@ export default function ({ data, parentElement }) {
 CLEAN_ADDRESS_JS = """
 export default function ({ data }) {
   const here = new URL(location.href)
+  if (data.gone && here.searchParams.get("chat")) dispatchEvent(new Event("leaf-chat-gone")) // to draft.js
   for (const name of data.drop) here.searchParams.delete(name)
   if (here.href !== location.href) history.replaceState(history.state, "", here)
 }
@@ -231,14 +232,15 @@ def _clean_address() -> Any:
     )
 
 
-def clean_address(*names: str) -> None:
+def clean_address(*names: str, gone: bool = False) -> None:
     """Take parameters that lead nowhere here out of the address, in the place in the history where
     it stands: an address that the script changes is a step of its own, from which Back would lead
-    to the one before, which changes it again."""
+    to the one before, which changes it again. `gone`: the chat there is no more, and what is half
+    written in it belongs to the new one that is drawn."""
     import streamlit as st
 
     with st.container(key="clean-address"):
-        _clean_address()(key="leaf-clean-address", data={"drop": list(names)})
+        _clean_address()(key="leaf-clean-address", data={"drop": list(names), "gone": gone})
 
 
 def keep_place() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from bench.page import quiet
 from tests.browser.conftest import PATIENCE, App, OpenPage, fits, look_at
 from tests.browser.test_edits import shot
 from tests.browser.test_journeys import add_by_composer, ask, composer, finished
@@ -93,6 +94,11 @@ def test_a_chat_that_is_deleted_in_another_tab_says_so_and_keeps_what_is_written
     other.get_by_role("menuitem", name="Delete").click()
     expect(shown.get_by_text(re.compile("a chat that was deleted"))).to_be_visible()
     shot(shown, f"deleted-elsewhere-{shown.viewport_size['width']}")  # type: ignore[index]
+    expect(composer(shown)).to_have_value("Half a question")
+    ask(other, "What draws every page anew")
+    expect(finished(other)).to_be_visible()
+    expect(shown.get_by_text("What draws every page anew")).to_have_count(1)
+    quiet(shown)
     expect(composer(shown)).to_have_value("Half a question")
     composer(shown).press("Enter")
     expect(finished(shown)).to_be_visible()

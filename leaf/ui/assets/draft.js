@@ -46,6 +46,14 @@ const arrive = (chat) => {
   begins = false
 }
 
+// This chat was deleted elsewhere, and a new one stands in its place.
+const goOn = () => {
+  const chat = here()
+  put("", [draftOf(""), draftOf(chat)].filter(Boolean).join("\n\n"))
+  put(chat, "")
+  if (chatSeen === chat) chatSeen = ""
+}
+
 // The composer takes nothing for a moment after the page says that it is drawn.
 const look = () => {
   const until = performance.now() + PATIENCE
@@ -70,6 +78,7 @@ addEventListener("input", (event) => event.target.matches?.(TEXT) && put(here(),
 addEventListener("keydown", (event) => isSent(event) && field().value.trim() && sent(), true)
 addEventListener("click", (event) => event.target.closest?.(SENDS) && sent(), true)
 addEventListener("pagehide", keep)
+addEventListener("leaf-chat-gone", goOn)
 new BroadcastChannel("leaf-signed-out").onmessage = () => {
   isOver = true
   for (const name of Object.keys(sessionStorage)) if (/^leaf-(draft|kept|read)-/.test(name)) sessionStorage.removeItem(name)
