@@ -1,6 +1,6 @@
-"""The tables of a plain text, which are laid out for the eye: drawn with pipes and dashes, or in columns
-that blanks part. The text stays a text; its tables can be queried too, and the number of a row is that
-of its line."""
+"""The tables of a plain text, which are laid out for the eye: drawn with pipes and dashes, in columns
+that blanks part, or lines of numbers alone. The text stays a text; its tables can be queried too, and
+the number of a row is that of its line."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from leaf.readers.documents.texts.drawn import drawn_tables
 from leaf.readers.documents.texts.extracts import without_dots
 from leaf.readers.documents.texts.lines import LaidOut, TextTable, assemble, spread
 from leaf.readers.documents.texts.loose import loose_lines
+from leaf.readers.documents.texts.numbers import number_tables
 from leaf.readers.encoding import Encoding, open_text
 from leaf.readers.tabular.delimited import write_rows
 from leaf.readers.tabular.grids import MAX_TABLES
@@ -95,14 +96,19 @@ def _spread(lines: Sequence[str]) -> list[str]:
 
 
 def _drawn(lines: list[str]) -> list[LaidOut]:
-    """Tables drawn with pipes first; the lines of these are in no other."""
-    tables = list(drawn_tables(lines))
-    taken = [False] * len(lines)
-    for table in tables:
-        for part in table.parts:
-            taken[part.first : part.last + 1] = [True] * (part.last + 1 - part.first)
-    tables += column_tables(lines, taken)
+    """Tables drawn with pipes first, then those with names; the lines of these are in no other."""
+    tables, taken = list(drawn_tables(lines)), [False] * len(lines)
+    _take(taken, tables)
+    for find in (column_tables, number_tables):
+        more = find(lines, taken)
+        _take(taken, more)
+        tables += more
     return sorted(tables, key=lambda table: table.parts[0].first)
+
+
+def _take(taken: list[bool], tables: Sequence[LaidOut]) -> None:
+    for part in (part for table in tables for part in table.parts):
+        taken[part.first : part.last + 1] = [True] * (part.last + 1 - part.first)
 
 
 def write_text_tables(tables: Sequence[TextTable], out: Path) -> list[TableInfo]:
