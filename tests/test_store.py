@@ -1455,7 +1455,6 @@ def test_a_full_disk_keeps_no_half_blob(tmp_path: Path) -> None:
         from pathlib import Path
         from leaf.errors import StoreBusyError, StoreError
         from leaf.store.blobs import Blobs
-from leaf.store.edited_steps import EditedStep
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
         try:
