@@ -208,6 +208,35 @@ def test_what_others_have_begun_waits_here_no_more_but_what_was_perhaps_claimed_
     assert here.board.doubtful() == set()
 
 
+@pytest.mark.parametrize("failing", ["unscoped_offer", "unscoped_waiting"])
+def test_a_fault_in_what_others_are_told_or_asked_ends_no_thread(
+    here: Here, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    tried = threading.Event()
+
+    def fails(*_: object) -> Any:
+        tried.set()
+        return faulty()
+
+    monkeypatch.setattr(leases, failing, fails)
+    here.board.alone = False
+    here.board.limits = QueueLimits(total=0)
+    found = here.place.asked()
+    here.board.wait(ticket_of(found), asked=True)
+    thread = threading.Thread(target=here.dispatcher.dispatch)
+    thread.start()
+    here.board.heard([Change(found.scope.workspace_id, "messages")])
+    assert tried.wait(20)
+    with here.board.news:
+        here.board.limits = QueueLimits()
+        here.board.news.notify_all()
+    wait_until(lambda: here.place.begun == [found.message.id])
+    with here.board.news:
+        here.board.closed = True
+        here.board.news.notify_all()
+    thread.join(10)
+
+
 # Going on
 
 

@@ -24,6 +24,7 @@ def aligned(n: int) -> str:
         ("Data:   y    x\n", lambda n: f"   {n * 1.37:.4f}E+00    {n % 7}", 20, None),
         ("", lambda n: f"  {n // 60 + 10}:{n % 60:02d}   {n}   {n / 8:.3f}", 30, None),
         ("", lambda n: f"{n:4d}   {n * n:5d}   {'nan' if n % 5 else n}", 30, None),
+        ("", lambda n: f" {n / 3:.4f}D+02 {n / 9:.5f}d-01", 20, ["DOUBLE", "DOUBLE"]),
     ],
 )
 def test_lines_of_equally_many_numbers_are_a_table_without_names(
@@ -37,6 +38,7 @@ def test_lines_of_equally_many_numbers_are_a_table_without_names(
     assert "no-header" in [note["kind"] for note in table["notes"]]
     if types:
         assert [type_ for _, type_ in table["columns"]] == types
+    if line is aligned:
         assert sum(row[3] for row in cells) == pytest.approx(
             sum(float(aligned(n).split()[3]) for n in range(rows))
         )

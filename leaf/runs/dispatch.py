@@ -87,8 +87,8 @@ class Dispatcher:
         one here turns to that. Without room here they would not be tried, and seem to wait."""
         try:
             waiting = leases.unscoped_waiting(self._db, doubtful)
-        except LeafError as e:
-            logger.info("it is not known what others have begun: %s", logs.reason(e))
+        except Exception as e:  # noqa: BLE001 - this thread begins all that waits
+            logger.warning("it is not known what others have begun: %s", logs.reason(e))
             return
         for message_id in doubtful - waiting - self.unsure:  # which may have been claimed here
             self._board.waits_no_more(message_id)
@@ -105,8 +105,8 @@ class Dispatcher:
         said, they find it when they look next."""
         try:
             leases.unscoped_offer(self._db)
-        except LeafError as e:
-            logger.info("others were not told of a question that waits: %s", logs.reason(e))
+        except Exception as e:  # noqa: BLE001 - this thread begins all that waits
+            logger.warning("others were not told of a question that waits: %s", logs.reason(e))
 
     def _claim(self, entry: QueueEntry) -> None:
         told = self._board.told

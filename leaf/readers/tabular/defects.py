@@ -368,7 +368,7 @@ def _close(total: Floats, printed: Floats, loose: float) -> Bools:
     import numpy as np
 
     sizes = (float(np.median(np.abs(some[some != 0]))) for some in (total, printed) if some.any())
-    size = min(1.0, *sizes, 1.0)
+    size = min([1.0, *sizes])
     near = 1e-6 * np.maximum(size, np.abs(total)) + min(loose, _ROUNDED_OFF * size)
     return np.asarray(np.abs(total - printed) <= near)
 

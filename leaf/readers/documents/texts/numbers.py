@@ -12,9 +12,10 @@ _NUMBER = r"[-+]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eEdD][-+]?\d+)?"
 _TIME = r"\d{4}[-/]\d\d?[-/]\d\d?(?:T[\d:.]+Z?)?|\d\d?[-./]\d\d?[-./]\d{2,4}|\d\d?:\d\d(?::\d\d(?:\.\d+)?)?"
 _NONE = r"nan|na|n/a|null|-+|\*+"
 _NUMBERS = re.compile(rf"\s*(?:(?:{_TIME}|{_NUMBER}|{_NONE})(?:\s+|$)){{2,}}", re.IGNORECASE)
-_FEWEST = {2: 20}
-"""Columns -> rows that are no chance; of more columns `_FEWEST_ROWS`."""
-_FEWEST_ROWS = 10
+_DOUBLE = re.compile(r"(?<=[\d.,])[dD](?=[-+]?\d+$)")
+"""Before the power of ten of a number of Fortran's: `1.5D+02`."""
+_FEWEST_ROWS, _FEWEST_PAIRS = 10, 20
+"""Rows that are no chance, and those of two columns."""
 
 
 def number_tables(lines: Sequence[str], taken: Sequence[bool]) -> list[LaidOut]:
@@ -22,7 +23,8 @@ def number_tables(lines: Sequence[str], taken: Sequence[bool]) -> list[LaidOut]:
     tables = list[LaidOut]()
     for rows in _runs(lines, taken):
         cells = [lines[at].split() for at in rows]
-        if len(rows) >= _FEWEST.get(len(cells[0]), _FEWEST_ROWS) and _are_measured(cells):
+        fewest = _FEWEST_PAIRS if len(cells[0]) == 2 else _FEWEST_ROWS
+        if len(rows) >= fewest and _are_measured(cells):
             stretch = TableStretch(rows[0], rows[-1], [], rows)
             tables.append(LaidOut([stretch], _parting(lines)))
     return tables
@@ -55,4 +57,4 @@ def _are_measured(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _parting(lines: Sequence[str]) -> Callable[[int], list[str]]:
-    return lambda at: [plain(cell) for cell in lines[at].split()]
+    return lambda at: [_DOUBLE.sub("E", plain(cell)) for cell in lines[at].split()]
